@@ -1,0 +1,16 @@
+//! What every KEM family of KEMQTT shares: the [`Kem`] trait, hash suites, and lattice building blocks.
+//!
+//! No allocation, no `std`, no generator of its own: buffers and randomness come from the caller.
+#![no_std]
+#![deny(unsafe_code)]
+#[cfg(feature = "testkit")]
+extern crate std;
+
+mod backends;
+pub mod ct;
+pub mod hash;
+mod kem;
+
+pub use kem::{Bytes, Ek, InvalidKey, Kem, NotInvertible, Rejected, SharedSecret};
+/// The generator traits that `Kem` takes, so that callers need no second copy of the crate.
+pub use rand_core;
