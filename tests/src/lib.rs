@@ -1,1 +1,11 @@
+//! Harness of the end-to-end tests: starts and stops real peers on free ports, waits until they serve, keeps their logs.
+//!
+//! A program that is not installed is a failure, never a skipped test.
 
+mod capture;
+mod mosquitto;
+mod process;
+
+pub use capture::{Direction, Recorder, tshark};
+pub use mosquitto::{Mosquitto, mosquitto_pub, mosquitto_sub};
+pub use process::{Peer, binary, output};

@@ -1,1 +1,42 @@
-fn main() {}
+//! Project tasks: `cargo xtask --help` is the index.
+
+mod embedded;
+mod setup;
+mod test;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use xshell::Shell;
+
+/// Project tasks of KEMQTT.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Install what the tests need, then run every check and test of the repository.
+    Test(test::Options),
+    /// Install what the tests need and stop.
+    Setup,
+    /// Build the `no_std` crates for Cortex-M4 and AVR.
+    Embedded,
+}
+
+fn main() -> Result<()> {
+    let shell = Shell::new()?;
+    shell.change_dir(root());
+    match Arguments::parse().task {
+        Task::Test(options) => test::run(&shell, &options),
+        Task::Setup => setup::run(&shell),
+        Task::Embedded => embedded::run(&shell),
+    }
+}
+
+/// The folder of the workspace.
+fn root() -> &'static std::path::Path {
+    std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}

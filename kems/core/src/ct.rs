@@ -35,7 +35,10 @@ pub struct Compare<'a> {
 impl<'a> Compare<'a> {
     /// Compares with `ct` from its start.
     pub fn new(ct: &'a [u8]) -> Self {
-        Self { theirs: ct.iter(), diff: 0 }
+        Self {
+            theirs: ct.iter(),
+            diff: 0,
+        }
     }
 
     /// 1 if every byte was equal and none is left over.

@@ -36,7 +36,10 @@ pub struct KeccakSponge<const RATE: usize, const SUFFIX: u8>(State<RATE>);
 impl<const RATE: usize, const SUFFIX: u8> KeccakSponge<RATE, SUFFIX> {
     /// The empty message.
     pub const fn new() -> Self {
-        Self(State { lanes: [0; 25], position: 0 })
+        Self(State {
+            lanes: [0; 25],
+            position: 0,
+        })
     }
 
     /// Appends to the message.
