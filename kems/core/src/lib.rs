@@ -10,6 +10,12 @@ mod backends;
 pub mod ct;
 pub mod hash;
 mod kem;
+pub mod modular;
+pub mod ntt;
+pub mod pack;
+pub mod sample;
+#[cfg(feature = "testkit")]
+pub mod testkit;
 
 pub use kem::{Bytes, Ek, InvalidKey, Kem, NotInvertible, Rejected, SharedSecret};
 /// The generator traits that `Kem` takes, so that callers need no second copy of the crate.

@@ -1,0 +1,57 @@
+//! Coefficients from byte streams: the centred binomial law and uniform rejection.
+
+use crate::hash::XofReader;
+
+/// Coefficients of the centred binomial law with parameter ETA (1..=5) from a stream of bits, least significant bit of a
+/// byte first: coefficient i is the weight of bits 2 ETA i .. 2 ETA i + ETA minus that of the next ETA bits.
+///
+/// Reads `ETA * out.len() / 4` bytes; `out.len()` is a multiple of 4. Out: |c| <= ETA.
+pub fn cbd<const ETA: usize>(stream: &mut impl XofReader, out: &mut [i16]) {
+    debug_assert!(out.len().is_multiple_of(4));
+    for four in out.chunks_exact_mut(4) {
+        let mut bytes = [0; ETA];
+        stream.read(&mut bytes);
+        four.copy_from_slice(&cbd4(&bytes));
+    }
+}
+
+/// [`cbd`] on bytes: coefficients 4i .. 4i + 4 come from bytes ETA i .. ETA (i + 1).
+pub fn cbd_bytes<const ETA: usize>(bytes: &[u8], out: &mut [i16]) {
+    debug_assert_eq!(4 * bytes.len(), ETA * out.len());
+    for (four, bytes) in out.chunks_exact_mut(4).zip(bytes.as_chunks().0) {
+        four.copy_from_slice(&cbd4::<ETA>(bytes));
+    }
+}
+
+/// Uniform coefficients in 0..Q by rejection: three bytes make two 12-bit candidates, low one first, and those below Q are
+/// taken. Time depends on the stream, which is public.
+pub fn uniform_12bit<const Q: i16>(stream: &mut impl XofReader, out: &mut [i16]) {
+    let mut places = out.iter_mut();
+    let mut bytes = [0; 24];
+    // Eight triples at a time divide the rate of SHAKE128; what is left over at the end is dropped.
+    while places.len() > 0 {
+        stream.read(&mut bytes);
+        for &[a, b, c] in bytes.as_chunks().0 {
+            let low = i16::from(a) | i16::from(b & 15) << 8;
+            let high = i16::from(b >> 4) | i16::from(c) << 4;
+            for candidate in [low, high] {
+                if candidate < Q
+                    && let Some(place) = places.next()
+                {
+                    *place = candidate;
+                }
+            }
+        }
+    }
+}
+
+/// Eight fields of ETA bits; the weight of each fits in the field itself.
+#[inline(always)]
+fn cbd4<const ETA: usize>(bytes: &[u8; ETA]) -> [i16; 4] {
+    const { assert!(ETA >= 1 && ETA <= 5) };
+    let bits = bytes.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
+    let lowest = (0..8).fold(0u64, |mask, field| mask | 1 << (ETA * field));
+    let weights = (0..ETA).fold(0u64, |sum, bit| sum + ((bits >> bit) & lowest));
+    let field = |i: usize| (weights >> (ETA * i)) as i16 & ((1 << ETA) - 1);
+    core::array::from_fn(|i| field(2 * i) - field(2 * i + 1))
+}
