@@ -6,50 +6,68 @@ use subtle::{Choice, ConstantTimeEq};
 pub trait CtSink {
     /// Takes the next byte.
     fn put(&mut self, byte: u8);
+
+    /// Takes the next bytes; the same as one [`CtSink::put`] after another, but faster.
+    fn put_all(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.put(byte));
+    }
 }
 
 /// Encapsulation: the bytes go into a buffer.
-pub struct Emit<'a>(core::slice::IterMut<'a, u8>);
+pub struct Emit<'a>(&'a mut [u8]);
 
 impl<'a> Emit<'a> {
     /// Fills `ct` from its start. Bytes beyond its end are dropped.
     pub fn new(ct: &'a mut [u8]) -> Self {
-        Self(ct.iter_mut())
+        Self(ct)
     }
 }
 
 impl CtSink for Emit<'_> {
+    #[inline]
     fn put(&mut self, byte: u8) {
-        if let Some(place) = self.0.next() {
-            *place = byte;
+        self.put_all(&[byte]);
+    }
+
+    #[inline]
+    fn put_all(&mut self, bytes: &[u8]) {
+        let count = bytes.len().min(self.0.len());
+        if let Some(places) = self.0.split_off_mut(..count) {
+            places.copy_from_slice(&bytes[..count]);
         }
     }
 }
 
 /// Decapsulation: the bytes are compared with the received ciphertext, in time that does not depend on the outcome.
 pub struct Compare<'a> {
-    theirs: core::slice::Iter<'a, u8>,
+    theirs: &'a [u8],
     diff: u8,
 }
 
 impl<'a> Compare<'a> {
     /// Compares with `ct` from its start.
     pub fn new(ct: &'a [u8]) -> Self {
-        Self {
-            theirs: ct.iter(),
-            diff: 0,
-        }
+        Self { theirs: ct, diff: 0 }
     }
 
     /// 1 if every byte was equal and none is left over.
     pub fn matched(&self) -> Choice {
-        self.diff.ct_eq(&0) & Choice::from(u8::from(self.theirs.len() == 0))
+        self.diff.ct_eq(&0) & Choice::from(u8::from(self.theirs.is_empty()))
     }
 }
 
 impl CtSink for Compare<'_> {
+    #[inline]
     fn put(&mut self, byte: u8) {
-        self.diff |= self.theirs.next().map_or(0xff, |theirs| theirs ^ byte);
+        self.put_all(&[byte]);
+    }
+
+    #[inline]
+    fn put_all(&mut self, bytes: &[u8]) {
+        match self.theirs.split_off(..bytes.len()) {
+            Some(theirs) => self.diff |= theirs.iter().zip(bytes).fold(0, |diff, (a, b)| diff | (a ^ b)),
+            None => self.diff = 0xff,
+        }
     }
 }
 
@@ -70,5 +88,30 @@ mod tests {
         assert!(!compare(&[1, 2, 3], &[0x81, 2, 3]));
         assert!(!compare(&[1, 2, 3], &[1, 2]));
         assert!(!compare(&[1, 2], &[1, 2, 0]));
+    }
+
+    #[test]
+    fn several_bytes_at_once() {
+        let matched = |parts: [&[u8]; 2]| {
+            let mut sink = Compare::new(&[1, 2, 3]);
+            parts.iter().for_each(|part| sink.put_all(part));
+            bool::from(sink.matched())
+        };
+        assert!(matched([&[1], &[2, 3]]));
+        assert!(!matched([&[0], &[2, 3]]));
+        assert!(!matched([&[1], &[2, 0x13]]));
+        assert!(!matched([&[1, 2], &[3, 4]]));
+        assert!(!matched([&[1, 2], &[]]));
+    }
+
+    #[test]
+    fn emit_stays_inside_the_buffer() {
+        let mut ct = [0; 4];
+        let mut sink = Emit::new(&mut ct);
+        sink.put(1);
+        sink.put_all(&[2, 3]);
+        sink.put_all(&[4, 5]);
+        sink.put(6);
+        assert_eq!(ct, [1, 2, 3, 4]);
     }
 }

@@ -2,6 +2,7 @@
 
 mod ascon;
 mod sha3;
+mod sponge;
 
 pub use ascon::{AsconReader, AsconXof, AsconXof128};
 pub use sha3::{KeccakReader, KeccakSponge, Sha3, Sha3_256, Sha3_512, Shake128, Shake256};

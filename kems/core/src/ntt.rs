@@ -46,9 +46,10 @@ pub fn forward<const Q: i16>(p: &mut [i16], last: usize, twiddle: impl Fn(usize)
 /// 2^layers, which [`scale`] removes.
 ///
 /// `twiddle(k)` is the one of [`forward`]: (b - a) zeta^brv(k), k counted down, is (a - b) / zeta^brv(k') of the mirrored
-/// group, as psi^(2^layers) = -1. In: |c| < Q. Out: |c| < Q * [`Zq::HEADROOM`].
+/// group, as psi^(2^layers) = -1. In: |c| < Q. Out: |c| < Q * [`Zq::HEADROOM`]. Q is below 2^14.
 #[inline(always)]
 pub fn inverse<const Q: i16>(p: &mut [i16], first: usize, twiddle: impl Fn(usize) -> i16) {
+    const { assert!(Zq::<Q>::HEADROOM >= 2) };
     let (mut k, mut len, mut bound) = (p.len() / first - 1, first, 1);
     while len < p.len() {
         bound *= 2;

@@ -80,7 +80,7 @@ macro_rules! moduli {
     )*};
 }
 
-moduli! { q257 257 q769 769 q3329 3329 q3457 3457 q7129 7129 q7681 7681 }
+moduli! { q257 257 q769 769 q3329 3329 q3457 3457 q7129 7129 q7681 7681 q10753 10753 q17497 17497 q28513 28513 }
 
 /// The constants that the specifications print.
 #[test]

@@ -1,9 +1,7 @@
 //! Ascon-XOF128 (NIST SP 800-232).
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
-
+use super::sponge::{Permutation, Sponge};
 use super::{HashSuite, XofReader};
-use crate::backends::ascon_p12;
 
 /// Ascon-XOF128 in both roles.
 pub enum AsconXof {}
@@ -23,32 +21,26 @@ impl HashSuite for AsconXof {
 }
 
 /// The absorbing side of Ascon-XOF128.
-pub struct AsconXof128(State);
+#[derive(Clone)]
+pub struct AsconXof128(Sponge<5, 8>);
 
 impl AsconXof128 {
     /// The empty message.
     pub fn new() -> Self {
-        let mut words = [IV, 0, 0, 0, 0];
-        ascon_p12(&mut words);
-        Self(State { words, position: 0 })
+        let mut lanes = [IV, 0, 0, 0, 0];
+        lanes.permute();
+        Self(Sponge::new(lanes))
     }
 
     /// Appends to the message.
     pub fn update(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0.xor(byte);
-            if self.0.advance() {
-                ascon_p12(&mut self.0.words);
-            }
-        }
+        self.0.absorb(bytes);
     }
 
     /// Ends the message.
     pub fn finalize(mut self) -> AsconReader {
-        self.0.xor(0x01);
-        // The reader permutes before its first byte.
-        self.0.position = 0;
-        AsconReader(self.0.clone())
+        self.0.pad(0x01, 0);
+        AsconReader(self.0)
     }
 }
 
@@ -59,36 +51,11 @@ impl Default for AsconXof128 {
 }
 
 /// The squeezing side of Ascon-XOF128.
-pub struct AsconReader(State);
+pub struct AsconReader(Sponge<5, 8>);
 
 impl XofReader for AsconReader {
     fn read(&mut self, out: &mut [u8]) {
-        for byte in out {
-            if self.0.position == 0 {
-                ascon_p12(&mut self.0.words);
-            }
-            *byte = (self.0.words[0] >> (8 * self.0.position)) as u8;
-            self.0.advance();
-        }
-    }
-}
-
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
-struct State {
-    words: [u64; 5],
-    /// Next byte of the rate, which is word 0.
-    position: usize,
-}
-
-impl State {
-    fn xor(&mut self, byte: u8) {
-        self.words[0] ^= u64::from(byte) << (8 * self.position);
-    }
-
-    /// True at the end of a block.
-    fn advance(&mut self) -> bool {
-        self.position = (self.position + 1) % 8;
-        self.position == 0
+        self.0.squeeze(out);
     }
 }
 
