@@ -1,0 +1,118 @@
+//! The command line: one variant per command.
+
+mod devices;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use kemqtt_broker::{
+    Config, Registry,
+    config::{DEFAULT_FILE, LogFormat, Overrides},
+    registry::SealKey,
+};
+
+/// MQTT broker and gateway with hybrid post-quantum security.
+#[derive(Parser)]
+#[command(version, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List enrolled devices.
+    #[command(after_help = "Example:\n  kemqtt-broker list --config /etc/kemqtt/broker.toml")]
+    List,
+    /// Revoke a device: its next handshake is refused, its open session is closed.
+    #[command(after_help = "Example:\n  kemqtt-broker revoke pump-17")]
+    Revoke(devices::Revoke),
+    /// Check the configuration and say what it means.
+    #[command(after_help = "Example:\n  kemqtt-broker check-config --config /etc/kemqtt/broker.toml")]
+    CheckConfig,
+    /// Print a commented configuration file with every default.
+    #[command(after_help = "Example:\n  kemqtt-broker print-default-config > kemqtt-broker.toml")]
+    PrintDefaultConfig,
+}
+
+/// Settings that every command takes; each wins over the file.
+#[derive(Args)]
+struct Settings {
+    /// Configuration file (TOML).
+    #[arg(long, short, global = true, env = "KEMQTT_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Address of the secure listener.
+    #[arg(long, global = true, env = "KEMQTT_LISTEN", value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
+    /// Registry file (SQLite).
+    #[arg(long, global = true, env = "KEMQTT_REGISTRY", value_name = "FILE")]
+    registry: Option<PathBuf>,
+    /// Key file that seals the registry's secrets.
+    #[arg(long, global = true, env = "KEMQTT_SEAL_KEY", value_name = "FILE")]
+    seal_key: Option<PathBuf>,
+    /// Accept clients without an enrolled identity.
+    #[arg(long, global = true, env = "KEMQTT_ALLOW_ANONYMOUS")]
+    allow_anonymous: bool,
+    /// Back end: `rumqttd`, `tcp://host:port` or `unix:/path`.
+    #[arg(long, global = true, env = "KEMQTT_BACKEND", value_name = "BACKEND")]
+    backend: Option<String>,
+    /// Loopback address of the metrics and health page.
+    #[arg(long, global = true, env = "KEMQTT_METRICS", value_name = "ADDRESS:PORT")]
+    metrics: Option<String>,
+    /// Log line format.
+    #[arg(long, global = true, env = "KEMQTT_LOG_FORMAT", value_enum)]
+    log_format: Option<LogFormat>,
+    /// Log filter, for example `info,kemqtt_broker=debug`.
+    #[arg(long, global = true, env = "KEMQTT_LOG", value_name = "FILTER")]
+    log: Option<String>,
+}
+
+impl Cli {
+    /// Runs the command to its end.
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        match self.command {
+            Command::PrintDefaultConfig => {
+                print!("{DEFAULT_FILE}");
+                Ok(())
+            }
+            Command::CheckConfig => {
+                println!("{:#?}", self.settings.config()?);
+                Ok(())
+            }
+            Command::List => block_on(devices::list(self.settings.config()?)),
+            Command::Revoke(revoke) => block_on(revoke.run(self.settings.config()?)),
+        }
+    }
+}
+
+impl Settings {
+    fn config(self) -> anyhow::Result<Config> {
+        let overrides = Overrides {
+            listen: self.listen,
+            registry: self.registry,
+            seal_key: self.seal_key,
+            allow_anonymous: self.allow_anonymous,
+            backend: self.backend,
+            metrics: self.metrics,
+            log_format: self.log_format,
+            log_filter: self.log,
+        };
+        Ok(Config::load(self.config.as_deref(), &overrides)?)
+    }
+}
+
+async fn open(config: &Config) -> anyhow::Result<Registry> {
+    Ok(Registry::open(&config.registry, SealKey::load(&config.seal_key)?).await?)
+}
+
+fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?
+        .block_on(work)
+}
+
+const EXAMPLES: &str = "\
+Every setting can also stand in the file or in a KEMQTT_... variable; flags win.";

@@ -1,0 +1,59 @@
+//! From the handshake's identity to what the back end sees: client id, user name, password.
+
+/// Prefix of the user name that a back end sees for an enrolled device.
+pub const DEFAULT_USER_PREFIX: &str = "kem:";
+
+/// Which MQTT client ids an enrolled device may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClientIdPolicy {
+    /// Exactly the device id.
+    #[default]
+    Equal,
+    /// The device id, or the device id, `/` and anything.
+    Prefix,
+    /// The device id or an entry of the device's list in the registry.
+    Map,
+}
+
+impl ClientIdPolicy {
+    /// Whether device `id` with the registry's list `mapped` may use `client_id`.
+    #[must_use]
+    pub fn allows(self, id: &str, mapped: &[String], client_id: &str) -> bool {
+        match self {
+            Self::Equal => client_id == id,
+            Self::Prefix => client_id
+                .strip_prefix(id)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+            Self::Map => client_id == id || mapped.iter().any(|entry| entry == client_id),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_allows_only_the_id() {
+        assert!(ClientIdPolicy::Equal.allows("s1", &[], "s1"));
+        assert!(!ClientIdPolicy::Equal.allows("s1", &["x".into()], "x"));
+        assert!(!ClientIdPolicy::Equal.allows("s1", &[], "s1/a"));
+        assert!(!ClientIdPolicy::Equal.allows("s1", &[], ""));
+    }
+
+    #[test]
+    fn prefix_allows_a_slash_and_nothing_else_behind_the_id() {
+        assert!(ClientIdPolicy::Prefix.allows("s1", &[], "s1"));
+        assert!(ClientIdPolicy::Prefix.allows("s1", &[], "s1/a"));
+        assert!(!ClientIdPolicy::Prefix.allows("s1", &[], "s11"));
+        assert!(!ClientIdPolicy::Prefix.allows("s1", &[], "s"));
+    }
+
+    #[test]
+    fn map_allows_the_listed_ids() {
+        let list = ["pump".to_owned()];
+        assert!(ClientIdPolicy::Map.allows("s1", &list, "pump"));
+        assert!(ClientIdPolicy::Map.allows("s1", &list, "s1"));
+        assert!(!ClientIdPolicy::Map.allows("s1", &list, "valve"));
+    }
+}

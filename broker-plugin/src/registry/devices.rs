@@ -1,0 +1,225 @@
+//! Enrolled devices.
+
+use sqlx::{Row as _, sqlite::SqliteRow};
+use zeroize::Zeroizing;
+
+use super::{Registry, RegistryError};
+
+/// Allowed handshake modes as a bit set: bit n stands for mode n.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Modes(u8);
+
+impl Modes {
+    /// PSK-auth and its resumptions.
+    pub const PSK: Self = Self(1 << 2 | 1 << 4);
+
+    /// Whether mode `number` (1..=4) is in the set.
+    #[must_use]
+    pub const fn allow(self, number: u8) -> bool {
+        number < 8 && self.0 & (1 << number) != 0
+    }
+}
+
+/// What a device proves its identity with.
+pub enum Credential {
+    /// A pre-shared key (mode 2).
+    Psk(Zeroizing<[u8; 32]>),
+}
+
+/// One enrolled device.
+pub struct Device {
+    /// id_P.
+    pub id: String,
+    /// Its credential.
+    pub credential: Credential,
+    /// Grows with each change of the credential; bound into tickets.
+    pub generation: u32,
+    /// Revoked devices go on to fail inside M4.
+    pub revoked: bool,
+    /// Client ids allowed besides the id, with the `map` policy.
+    pub client_ids: Vec<String>,
+    /// Allowed modes.
+    pub modes: Modes,
+    /// Lowest suite id the device may use.
+    pub lowest_suite: Option<u16>,
+    /// Enrolment, Unix seconds.
+    pub enrolled: u64,
+    /// Last finished handshake, Unix seconds.
+    pub last_seen: Option<u64>,
+}
+
+/// What `enroll` stores.
+pub struct Enrolment<'a> {
+    /// id_P, already validated.
+    pub id: &'a str,
+    /// The pre-shared key.
+    pub psk: &'a [u8; 32],
+    /// Client ids allowed besides the id, with the `map` policy.
+    pub client_ids: &'a [String],
+    /// Lowest suite id the device may use.
+    pub lowest_suite: Option<u16>,
+    /// Unix seconds.
+    pub now: u64,
+}
+
+impl Registry {
+    /// Enrols a device with a pre-shared key.
+    ///
+    /// # Errors
+    /// [`RegistryError::DuplicateId`], [`RegistryError::SharedCredential`], or the database's.
+    pub async fn enroll(&self, new: Enrolment<'_>) -> Result<(), RegistryError> {
+        let fingerprint = self.seal.fingerprint(new.psk);
+        let sealed = self.seal.seal(&[TABLE, new.id.as_bytes()], new.psk)?;
+        let inserted = sqlx::query(
+            "INSERT INTO devices (id, kind, sealed, fingerprint, client_ids, modes, lowest_suite, enrolled) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(new.id)
+        .bind(KIND_PSK)
+        .bind(sealed)
+        .bind(&fingerprint[..])
+        .bind(new.client_ids.join("\n"))
+        .bind(i64::from(Modes::PSK.0))
+        .bind(new.lowest_suite.map(i64::from))
+        .bind(seconds(new.now))
+        .execute(&self.pool)
+        .await;
+        match inserted {
+            Ok(_) => Ok(()),
+            Err(error) if error.as_database_error().is_some_and(|e| e.is_unique_violation()) => {
+                Err(self.conflict(new.id, &fingerprint).await?)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The device `id`, revoked or not.
+    ///
+    /// # Errors
+    /// The database's, or [`RegistryError::Damaged`].
+    pub async fn device(&self, id: &str) -> Result<Option<Device>, RegistryError> {
+        let row = sqlx::query("SELECT * FROM devices WHERE id = ?")
+            .bind(id)
+            .fetch_optional(&self.pool)
+            .await?;
+        row.map(|row| self.read(&row)).transpose()
+    }
+
+    /// All devices by id.
+    ///
+    /// # Errors
+    /// As [`Registry::device`].
+    pub async fn devices(&self) -> Result<Vec<Device>, RegistryError> {
+        let rows = sqlx::query("SELECT * FROM devices ORDER BY id")
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(|row| self.read(row)).collect()
+    }
+
+    /// Whether some enrolled device has this id or lists it as a client id.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn is_reserved_client_id(&self, client_id: &str) -> Result<bool, RegistryError> {
+        let found: Option<i64> = sqlx::query_scalar(
+            "SELECT 1 FROM devices WHERE id = ?1 OR instr(char(10) || client_ids || char(10), char(10) || ?1 || char(10)) \
+             LIMIT 1",
+        )
+        .bind(client_id)
+        .fetch_optional(&self.pool)
+        .await?;
+        Ok(found.is_some())
+    }
+
+    /// Revokes a device; its sessions are refused from the next handshake on.
+    ///
+    /// # Errors
+    /// [`RegistryError::UnknownDevice`], or the database's.
+    pub async fn revoke(&self, id: &str) -> Result<(), RegistryError> {
+        let done = sqlx::query("UPDATE devices SET revoked = 1 WHERE id = ?")
+            .bind(id)
+            .execute(&self.pool)
+            .await?;
+        if done.rows_affected() == 0 {
+            Err(RegistryError::UnknownDevice(id.to_owned()))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Those of `ids` that are revoked or gone.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn revoked(&self) -> Result<Vec<String>, RegistryError> {
+        Ok(sqlx::query_scalar("SELECT id FROM devices WHERE revoked = 1")
+            .fetch_all(&self.pool)
+            .await?)
+    }
+
+    /// Notes a finished handshake.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn seen(&self, id: &str, now: u64) -> Result<(), RegistryError> {
+        sqlx::query("UPDATE devices SET last_seen = ? WHERE id = ?")
+            .bind(seconds(now))
+            .bind(id)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    async fn conflict(&self, id: &str, fingerprint: &[u8]) -> Result<RegistryError, RegistryError> {
+        let owner: Option<String> = sqlx::query_scalar("SELECT id FROM devices WHERE fingerprint = ? AND id != ?")
+            .bind(fingerprint)
+            .bind(id)
+            .fetch_optional(&self.pool)
+            .await?;
+        Ok(match owner {
+            Some(owner) => RegistryError::SharedCredential(owner),
+            None => RegistryError::DuplicateId(id.to_owned()),
+        })
+    }
+
+    fn read(&self, row: &SqliteRow) -> Result<Device, RegistryError> {
+        let id: String = row.try_get("id")?;
+        let secret = self.seal.open(&[TABLE, id.as_bytes()], row.try_get("sealed")?)?;
+        let kind: i64 = row.try_get("kind")?;
+        let credential = match (kind, <[u8; 32]>::try_from(secret.as_slice())) {
+            (KIND_PSK, Ok(psk)) => Credential::Psk(Zeroizing::new(psk)),
+            _ => return Err(RegistryError::Damaged("credential")),
+        };
+        let client_ids: String = row.try_get("client_ids")?;
+        Ok(Device {
+            id,
+            credential,
+            generation: number(row, "generation")?,
+            revoked: row.try_get::<i64, _>("revoked")? != 0,
+            client_ids: client_ids.lines().map(str::to_owned).collect(),
+            modes: Modes(number(row, "modes")?),
+            lowest_suite: optional(row, "lowest_suite")?,
+            enrolled: number(row, "enrolled")?,
+            last_seen: optional(row, "last_seen")?,
+        })
+    }
+}
+
+fn number<T: TryFrom<i64>>(row: &SqliteRow, column: &'static str) -> Result<T, RegistryError> {
+    T::try_from(row.try_get::<i64, _>(column)?).map_err(|_| RegistryError::Damaged(column))
+}
+
+fn optional<T: TryFrom<i64>>(row: &SqliteRow, column: &'static str) -> Result<Option<T>, RegistryError> {
+    let value: Option<i64> = row.try_get(column)?;
+    value
+        .map(|v| T::try_from(v).map_err(|_| RegistryError::Damaged(column)))
+        .transpose()
+}
+
+/// SQLite has signed integers only.
+pub(super) fn seconds(unix: u64) -> i64 {
+    i64::try_from(unix).unwrap_or(i64::MAX)
+}
+
+const TABLE: &[u8] = b"devices";
+const KIND_PSK: i64 = 2;

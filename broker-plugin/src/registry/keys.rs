@@ -1,0 +1,135 @@
+//! The realm's own keys: broker keys and single secrets.
+
+use sqlx::Row as _;
+use zeroize::Zeroizing;
+
+use super::{Registry, RegistryError, SealError, devices::seconds};
+
+/// Where a broker key stands in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyState {
+    /// Given out to new clients.
+    Current,
+    /// Announced by its fingerprint only.
+    Next,
+    /// Still accepted.
+    Retiring,
+}
+
+impl KeyState {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Current => "current",
+            Self::Next => "next",
+            Self::Retiring => "retiring",
+        }
+    }
+
+    fn parse(name: &str) -> Option<Self> {
+        [Self::Current, Self::Next, Self::Retiring]
+            .into_iter()
+            .find(|state| state.name() == name)
+    }
+}
+
+/// A broker key with its private half.
+pub struct StoredKey {
+    /// kid_B.
+    pub kid: [u8; 8],
+    /// kem | group | pk_B | gx_B.
+    pub public: Vec<u8>,
+    /// The private half, in the layout of the caller.
+    pub secret: Zeroizing<Vec<u8>>,
+    /// Its place in the rotation.
+    pub state: KeyState,
+}
+
+impl Registry {
+    /// Adds a broker key.
+    ///
+    /// # Errors
+    /// [`RegistryError::DuplicateKey`] if it is to be current and there is a current key of the same KEM and group.
+    pub async fn add_broker_key(&self, key: &StoredKey, now: u64) -> Result<(), RegistryError> {
+        let sealed = self.seal.seal(&[BROKER_KEYS, &key.kid], &key.secret)?;
+        let mut transaction = self.pool.begin().await?;
+        if key.state == KeyState::Current {
+            let kind = key.public.get(..2).ok_or(RegistryError::Damaged("broker key"))?;
+            let taken: Option<i64> =
+                sqlx::query_scalar("SELECT 1 FROM broker_keys WHERE state = 'current' AND substr(public, 1, 2) = ?")
+                    .bind(kind)
+                    .fetch_optional(&mut *transaction)
+                    .await?;
+            if taken.is_some() {
+                return Err(RegistryError::DuplicateKey);
+            }
+        }
+        sqlx::query("INSERT INTO broker_keys (kid, public, sealed, state, created) VALUES (?, ?, ?, ?, ?)")
+            .bind(&key.kid[..])
+            .bind(&key.public)
+            .bind(sealed)
+            .bind(key.state.name())
+            .bind(seconds(now))
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// All broker keys, oldest first.
+    ///
+    /// # Errors
+    /// The database's, or [`RegistryError::Damaged`].
+    pub async fn broker_keys(&self) -> Result<Vec<StoredKey>, RegistryError> {
+        let rows = sqlx::query("SELECT * FROM broker_keys ORDER BY created, kid")
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let kid: Vec<u8> = row.try_get("kid")?;
+                let kid = <[u8; 8]>::try_from(kid.as_slice()).map_err(|_| RegistryError::Damaged("broker key"))?;
+                let state: String = row.try_get("state")?;
+                Ok(StoredKey {
+                    kid,
+                    public: row.try_get("public")?,
+                    secret: self.seal.open(&[BROKER_KEYS, &kid], row.try_get("sealed")?)?,
+                    state: KeyState::parse(&state).ok_or(RegistryError::Damaged("broker key"))?,
+                })
+            })
+            .collect()
+    }
+
+    /// The realm's decoy secret D, made when first asked for.
+    ///
+    /// # Errors
+    /// The database's, or no randomness.
+    pub async fn decoy_secret(&self) -> Result<Zeroizing<[u8; 32]>, RegistryError> {
+        self.secret_or_random("decoy").await
+    }
+
+    /// Fails with [`SealError::Sealed`] if the key file belongs to another registry.
+    pub(super) async fn check_seal(&self) -> Result<(), RegistryError> {
+        self.decoy_secret().await.map(drop)
+    }
+
+    async fn secret_or_random(&self, name: &str) -> Result<Zeroizing<[u8; 32]>, RegistryError> {
+        let mut fresh = Zeroizing::new([0; 32]);
+        getrandom::fill(fresh.as_mut_slice()).map_err(|_| SealError::Random)?;
+        let sealed = self.seal.seal(&[SECRETS, name.as_bytes()], fresh.as_slice())?;
+        // Two gateways may come first at the same time; the one that is stored counts for both.
+        sqlx::query("INSERT INTO secrets (name, sealed) VALUES (?, ?) ON CONFLICT DO NOTHING")
+            .bind(name)
+            .bind(sealed)
+            .execute(&self.pool)
+            .await?;
+        let stored: Vec<u8> = sqlx::query_scalar("SELECT sealed FROM secrets WHERE name = ?")
+            .bind(name)
+            .fetch_one(&self.pool)
+            .await?;
+        let opened = self.seal.open(&[SECRETS, name.as_bytes()], &stored)?;
+        let secret = <[u8; 32]>::try_from(opened.as_slice()).map_err(|_| RegistryError::Damaged("secret"))?;
+        Ok(Zeroizing::new(secret))
+    }
+}
+
+const BROKER_KEYS: &[u8] = b"broker_keys";
+const SECRETS: &[u8] = b"secrets";

@@ -1,0 +1,226 @@
+//! What `init`, `enroll`, `list` and `revoke` keep, and how secrets lie at rest.
+
+use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
+
+use kemqtt_broker::registry::{
+    Credential, Enrolment, KeyState, Registry, RegistryError, SealError, SealKey, StoredKey,
+};
+use tempfile::TempDir;
+
+struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn key(&self) -> PathBuf {
+        self.dir.path().join("seal.key")
+    }
+
+    fn db(&self) -> PathBuf {
+        self.dir.path().join("registry.db")
+    }
+
+    async fn create(&self) -> Registry {
+        Registry::create(&self.db(), SealKey::create(&self.key()).unwrap())
+            .await
+            .unwrap()
+    }
+
+    async fn reopen(&self) -> Result<Registry, RegistryError> {
+        Registry::open(&self.db(), SealKey::load(&self.key())?).await
+    }
+}
+
+fn enrolment<'a>(id: &'a str, psk: &'a [u8; 32]) -> Enrolment<'a> {
+    Enrolment {
+        id,
+        psk,
+        client_ids: &[],
+        lowest_suite: None,
+        now: 1_700_000_000,
+    }
+}
+
+#[tokio::test]
+async fn a_device_comes_back_as_it_was_enrolled() {
+    let place = Place::new();
+    let registry = place.create().await;
+    let client_ids = ["pump".to_owned(), "valve".to_owned()];
+    let new = Enrolment {
+        client_ids: &client_ids,
+        lowest_suite: Some(0x0222),
+        ..enrolment("s1", &[7; 32])
+    };
+    registry.enroll(new).await.unwrap();
+    registry.close().await;
+
+    let device = place
+        .reopen()
+        .await
+        .unwrap()
+        .device("s1")
+        .await
+        .unwrap()
+        .expect("enrolled");
+    let Credential::Psk(psk) = &device.credential;
+    assert_eq!(**psk, [7; 32]);
+    assert_eq!(
+        (device.id.as_str(), device.generation, device.revoked),
+        ("s1", 1, false)
+    );
+    assert_eq!(device.client_ids, client_ids);
+    assert_eq!(
+        (device.lowest_suite, device.enrolled, device.last_seen),
+        (Some(0x0222), 1_700_000_000, None)
+    );
+    assert!(device.modes.allow(2) && device.modes.allow(4));
+    assert!(!device.modes.allow(1) && !device.modes.allow(3));
+}
+
+#[tokio::test]
+async fn ids_and_credentials_belong_to_one_device_each() {
+    let registry = Registry::in_memory().await.unwrap();
+    registry.enroll(enrolment("s1", &[7; 32])).await.unwrap();
+    let again = registry.enroll(enrolment("s1", &[8; 32])).await;
+    assert!(matches!(again, Err(RegistryError::DuplicateId(id)) if id == "s1"));
+    let shared = registry.enroll(enrolment("s2", &[7; 32])).await;
+    assert!(matches!(shared, Err(RegistryError::SharedCredential(owner)) if owner == "s1"));
+    assert_eq!(registry.devices().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn revoke_marks_the_device_and_keeps_its_credential() {
+    let registry = Registry::in_memory().await.unwrap();
+    registry.enroll(enrolment("s1", &[7; 32])).await.unwrap();
+    assert!(registry.revoked().await.unwrap().is_empty());
+    registry.revoke("s1").await.unwrap();
+    assert!(registry.device("s1").await.unwrap().expect("still there").revoked);
+    assert_eq!(registry.revoked().await.unwrap(), ["s1"]);
+    assert!(matches!(registry.revoke("s2").await, Err(RegistryError::UnknownDevice(id)) if id == "s2"));
+}
+
+#[tokio::test]
+async fn client_ids_of_devices_are_reserved() {
+    let registry = Registry::in_memory().await.unwrap();
+    let client_ids = ["pump".to_owned(), "valve".to_owned()];
+    registry
+        .enroll(Enrolment {
+            client_ids: &client_ids,
+            ..enrolment("s1", &[7; 32])
+        })
+        .await
+        .unwrap();
+    for reserved in ["s1", "pump", "valve"] {
+        assert!(registry.is_reserved_client_id(reserved).await.unwrap(), "{reserved}");
+    }
+    for free in ["s", "s11", "pum", "pump\nvalve2", ""] {
+        assert!(!registry.is_reserved_client_id(free).await.unwrap(), "{free}");
+    }
+}
+
+#[tokio::test]
+async fn last_seen_is_noted() {
+    let registry = Registry::in_memory().await.unwrap();
+    registry.enroll(enrolment("s1", &[7; 32])).await.unwrap();
+    registry.seen("s1", 1_700_000_001).await.unwrap();
+    assert_eq!(
+        registry.device("s1").await.unwrap().unwrap().last_seen,
+        Some(1_700_000_001)
+    );
+}
+
+#[tokio::test]
+async fn broker_keys_and_the_decoy_secret_survive_a_restart() {
+    let place = Place::new();
+    let registry = place.create().await;
+    let key = |kid, state| StoredKey {
+        kid: [kid; 8],
+        public: vec![2, 1, kid],
+        secret: vec![kid; 64].into(),
+        state,
+    };
+    registry.add_broker_key(&key(1, KeyState::Current), 10).await.unwrap();
+    registry.add_broker_key(&key(2, KeyState::Retiring), 5).await.unwrap();
+    let second = registry.add_broker_key(&key(3, KeyState::Current), 11).await;
+    assert!(
+        matches!(second, Err(RegistryError::DuplicateKey)),
+        "one current key per KEM and group"
+    );
+    let decoy = registry.decoy_secret().await.unwrap();
+    registry.close().await;
+
+    let registry = place.reopen().await.unwrap();
+    let keys = registry.broker_keys().await.unwrap();
+    assert_eq!(
+        keys.iter().map(|k| (k.kid[0], k.state)).collect::<Vec<_>>(),
+        [(2, KeyState::Retiring), (1, KeyState::Current)]
+    );
+    assert_eq!(
+        (keys[1].public.as_slice(), keys[1].secret.as_slice()),
+        (&[2, 1, 1][..], &[1; 64][..])
+    );
+    assert_eq!(*registry.decoy_secret().await.unwrap(), *decoy);
+}
+
+#[tokio::test]
+async fn secrets_lie_sealed_and_only_their_key_file_opens_them() {
+    let place = Place::new();
+    let registry = place.create().await;
+    let psk: [u8; 32] = std::array::from_fn(|i| 0xa0 + i as u8);
+    registry.enroll(enrolment("s1", &psk)).await.unwrap();
+    registry.close().await;
+    let bytes = fs::read(place.db()).unwrap();
+    assert!(
+        bytes.windows(2).any(|w| w == b"s1"),
+        "the id is there in clear, so the file was read"
+    );
+    assert!(!bytes.windows(32).any(|w| w == psk), "the psk must not be");
+
+    fs::write(place.key(), "00".repeat(32)).unwrap();
+    let other = place.reopen().await;
+    assert!(
+        matches!(other, Err(RegistryError::Seal(SealError::Sealed))),
+        "{other:?}"
+    );
+}
+
+#[tokio::test]
+async fn files_are_private_and_open_key_files_are_refused() {
+    let place = Place::new();
+    place.create().await.close().await;
+    for file in [place.key(), place.db()] {
+        assert_eq!(
+            fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+            0o600,
+            "{}",
+            file.display()
+        );
+    }
+    fs::set_permissions(place.key(), fs::Permissions::from_mode(0o640)).unwrap();
+    let open = place.reopen().await;
+    let Err(RegistryError::Seal(error @ SealError::Permissions { mode: 0o640, .. })) = open else {
+        panic!("{open:?}");
+    };
+    assert!(error.to_string().contains("chmod 600"), "{error}");
+}
+
+#[tokio::test]
+async fn init_never_overwrites_and_open_never_creates() {
+    let place = Place::new();
+    assert!(matches!(
+        Registry::open(&place.db(), SealKey::generate().unwrap()).await,
+        Err(RegistryError::Missing(_))
+    ));
+    place.create().await.close().await;
+    assert!(SealKey::create(&place.key()).is_err());
+    let again = Registry::create(&place.db(), SealKey::load(&place.key()).unwrap()).await;
+    assert!(matches!(again, Err(RegistryError::Exists(_))));
+    fs::write(place.key(), "not hexadecimal").unwrap();
+    assert!(matches!(SealKey::load(&place.key()), Err(SealError::Format(_))));
+}
