@@ -16,6 +16,11 @@ pub enum Error {
     UnexpectedPacket,
     /// Peer: unknown method, version, suite, mode or broker key (0x8C).
     Unsupported,
+    /// Peer: an MQTT protocol level other than 3, 4 and 5 (0x84).
+    ProtocolVersion {
+        /// The level as sent.
+        level: u8,
+    },
     /// Peer: any cryptographic failure or refused identity. One variant on purpose: no oracle, not even in a log (0x87).
     Rejected,
     /// Peer: success claimed without the proof that HKM1 asks for. Treat it as an attack (0x87).
@@ -47,6 +52,7 @@ impl Error {
             Self::Malformed(_) => ReasonCode::MalformedPacket,
             Self::UnexpectedPacket => ReasonCode::ProtocolError,
             Self::Unsupported => ReasonCode::BadAuthenticationMethod,
+            Self::ProtocolVersion { .. } => ReasonCode::UnsupportedProtocolVersion,
             Self::Rejected | Self::Downgrade => ReasonCode::NotAuthorized,
             Self::TooLarge { .. } => ReasonCode::PacketTooLarge,
             Self::TooOften => ReasonCode::MessageRateTooHigh,
@@ -68,6 +74,7 @@ impl fmt::Display for Error {
             Self::Malformed(what) => write!(f, "malformed: {what}"),
             Self::UnexpectedPacket => f.write_str("packet or message not allowed at this point"),
             Self::Unsupported => f.write_str("method, version, suite, mode or broker key not supported"),
+            Self::ProtocolVersion { level } => write!(f, "MQTT protocol level {level} not supported"),
             Self::Rejected => f.write_str("not authorized"),
             Self::Downgrade => f.write_str("success claimed without proof of the broker key"),
             Self::TooLarge { limit } => write!(f, "larger than the agreed {limit} bytes"),
@@ -140,6 +147,7 @@ mod tests {
             (Error::Malformed(Malformed::Varint), 0x81),
             (Error::UnexpectedPacket, 0x82),
             (Error::Unsupported, 0x8c),
+            (Error::ProtocolVersion { level: 6 }, 0x84),
             (Error::Rejected, 0x87),
             (Error::Downgrade, 0x87),
             (Error::TooLarge { limit: 64 }, 0x95),

@@ -83,6 +83,39 @@ impl ReasonCode {
     pub const fn is_error(self) -> bool {
         self as u8 >= 0x80
     }
+
+    /// The return code that says it best in a CONNACK of MQTT 3.1 and 3.1.1 (MQTT 3.1.1 table 3.1).
+    pub const fn return_code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::UnsupportedProtocolVersion => 1,
+            Self::ClientIdentifierNotValid => 2,
+            Self::ImplementationSpecificError
+            | Self::ServerUnavailable
+            | Self::ServerBusy
+            | Self::ServerShuttingDown
+            | Self::PacketTooLarge
+            | Self::QuotaExceeded
+            | Self::UseAnotherServer
+            | Self::ServerMoved
+            | Self::ConnectionRateExceeded => 3,
+            Self::BadUserNameOrPassword => 4,
+            _ => 5,
+        }
+    }
+
+    /// The reason code for a return code of MQTT 3.1 and 3.1.1; [`Self::UnspecifiedError`] for one that they do not define.
+    pub const fn from_return_code(code: u8) -> Self {
+        match code {
+            0 => Self::Success,
+            1 => Self::UnsupportedProtocolVersion,
+            2 => Self::ClientIdentifierNotValid,
+            3 => Self::ServerUnavailable,
+            4 => Self::BadUserNameOrPassword,
+            5 => Self::NotAuthorized,
+            _ => Self::UnspecifiedError,
+        }
+    }
 }
 
 impl fmt::Display for ReasonCode {
@@ -101,5 +134,28 @@ mod tests {
         assert_eq!(known.clone().count(), 43);
         assert!(known.clone().all(|c| ReasonCode::from_code(c as u8) == Some(c)));
         assert_eq!(known.filter(|c| c.is_error()).count(), 35);
+    }
+
+    #[test]
+    fn return_codes_of_refusals_inside_m4() {
+        for (code, return_code) in [
+            (0x87, 5),
+            (0x85, 2),
+            (0x88, 3),
+            (0x95, 3),
+            (0x81, 5),
+            (0x84, 1),
+            (0x86, 4),
+            (0x8c, 5),
+        ] {
+            assert_eq!(
+                ReasonCode::from_code(code).unwrap().return_code(),
+                return_code,
+                "{code:#x}"
+            );
+        }
+        for code in 0..=5 {
+            assert_eq!(ReasonCode::from_return_code(code).return_code(), code);
+        }
     }
 }

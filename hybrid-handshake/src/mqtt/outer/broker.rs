@@ -1,0 +1,175 @@
+//! What a broker reads before a client is connected, and how it refuses.
+
+use super::{Carried, METHOD, part, read_auth};
+use crate::mqtt::header::write_packet;
+use crate::mqtt::{FixedHeader, PacketType, Place, Properties, Property, Reader, ReasonCode, Writer};
+use crate::{Error, Malformed};
+
+/// A packet from the client between its CONNECT and the CONNACK.
+#[derive(Debug, PartialEq, Eq)]
+pub enum FromClient<'a> {
+    /// AUTH 0x18 with data: M3.
+    Data(&'a mut [u8]),
+    /// AUTH 0x18 without data: the client wants the next piece of M2.
+    NextPiece,
+    /// The client gives up.
+    Disconnect,
+}
+
+/// Reads one whole packet from the client, from the second on.
+///
+/// # Errors
+/// [`Error::UnexpectedPacket`] for anything but AUTH 0x18 and DISCONNECT, [`Error::Unsupported`] for another method,
+/// [`Error::Malformed`].
+pub fn read_from_client(packet: &mut [u8]) -> Result<FromClient<'_>, Error> {
+    let (header, body) = FixedHeader::split(packet)?;
+    match header.packet {
+        PacketType::Auth => match read_auth(packet, body)? {
+            Some(data) => Ok(FromClient::Data(part(packet, Some(data))?)),
+            None => Ok(FromClient::NextPiece),
+        },
+        PacketType::Disconnect => Ok(FromClient::Disconnect),
+        _ => Err(Error::UnexpectedPacket),
+    }
+}
+
+/// Reads the first packet of a connection, one whole packet, and returns M1.
+///
+/// Wants protocol level 5, connect flags 0x02 and our method with data; ignores keep alive, client id and other properties.
+///
+/// # Errors
+/// A [`Refusal`], which knows the form in which this client understands an answer. Its error is [`Error::Unsupported`] for a plain MQTT
+/// client, [`Error::ProtocolVersion`] for an unknown protocol level, [`Error::UnexpectedPacket`] or [`Error::Malformed`].
+pub fn read_connect(packet: &mut [u8]) -> Result<&mut [u8], Refusal> {
+    let data = find_m1(packet)?;
+    part(packet, Some(data)).map_err(|what| Refusal {
+        error: what.into(),
+        form: Form::V5,
+    })
+}
+
+/// Writes the CONNACK that refuses an HKM1 client: no properties, so no hint beyond the code.
+///
+/// # Errors
+/// [`Error::Buffer`].
+pub fn write_refusal(out: &mut [u8], code: ReasonCode) -> Result<usize, Error> {
+    Form::V5.write(out, code)
+}
+
+/// Why the first packet of a connection was refused, and in which form the client can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    error: Error,
+    form: Form,
+}
+
+impl Refusal {
+    /// Length of the longest refusal, in bytes.
+    pub const MAX_LEN: usize = 2 + 2 + 1 + 3 + HINT.len();
+
+    /// Why.
+    pub const fn error(&self) -> Error {
+        self.error
+    }
+
+    /// Writes the CONNACK for it: MQTT 5.0 with a reason string where the client takes one, or MQTT 3.1.1. Returns its length.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`].
+    pub fn write(&self, out: &mut [u8]) -> Result<usize, Error> {
+        self.form.write(out, self.error.reason())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Return codes (MQTT 3.1.1 section 3.2.2.3).
+    V3,
+    V5,
+    /// With a reason string that names the method.
+    V5WithHint,
+}
+
+impl Form {
+    fn write(self, out: &mut [u8], code: ReasonCode) -> Result<usize, Error> {
+        let mut w = Writer::new(out);
+        write_packet(&mut w, PacketType::Connack.first_byte(), |w| match self {
+            Self::V3 => w.bytes(&[0, code.return_code()]),
+            Self::V5 => w.bytes(&[0, code as u8, 0]),
+            Self::V5WithHint => {
+                w.bytes(&[0, code as u8]);
+                w.varint_len(3 + HINT.len());
+                w.u8(0x1f);
+                w.string(HINT);
+            }
+        });
+        w.finish()
+    }
+}
+
+/// The reason string for plain MQTT clients.
+const HINT: &str = "this port wants Authentication Method HKM1";
+
+const _: () = assert!(HINT.len() + METHOD.len() < 120); // one-byte lengths in `Refusal::MAX_LEN`
+
+fn find_m1(packet: &[u8]) -> Result<core::ops::Range<usize>, Refusal> {
+    let v5 = |error: Error| Refusal { error, form: Form::V5 };
+    let malformed = |what: Malformed| v5(what.into());
+
+    let (header, body) = FixedHeader::split(packet).map_err(malformed)?;
+    if header.packet != PacketType::Connect {
+        return Err(v5(Error::UnexpectedPacket));
+    }
+    let mut r = Reader::new(body);
+    let name = r.string().map_err(malformed)?;
+    let level = r.u8().map_err(malformed)?;
+    match (name, level) {
+        ("MQTT", 5) => {}
+        ("MQTT", 4) | ("MQIsdp", 3) => {
+            return Err(Refusal {
+                error: Error::Unsupported,
+                form: Form::V3,
+            });
+        }
+        _ => {
+            // Bridges of some 3.1.1 brokers set bit 7 and fall back to 4 on return code 1.
+            let form = if level & 0x7f < 5 { Form::V3 } else { Form::V5 };
+            return Err(Refusal {
+                error: Error::ProtocolVersion { level },
+                form,
+            });
+        }
+    }
+    let [flags, ..] = *r.array::<3>().map_err(malformed)?; // connect flags, keep alive
+    let properties = Properties::read(&mut r, Place::Connect).map_err(malformed)?;
+    let carried = Carried::find(properties, packet.len(), r.rest().len());
+    if !carried.method {
+        let form = if takes_hint(properties) {
+            Form::V5WithHint
+        } else {
+            Form::V5
+        };
+        return Err(Refusal {
+            error: Error::Unsupported,
+            form,
+        });
+    }
+    if flags != CLEAN_START {
+        return Err(malformed(Malformed::Reserved));
+    }
+    r.binary().map_err(malformed)?; // client id
+    r.finish().map_err(malformed)?;
+    carried.data.ok_or(malformed(Malformed::Missing))
+}
+
+/// Whether the client wants reason strings (Request Problem Information) and has room for ours (Maximum Packet Size).
+fn takes_hint(properties: Properties<'_>) -> bool {
+    properties.into_iter().all(|p| match p {
+        Property::RequestProblemInformation(wanted) => wanted == 1,
+        Property::MaximumPacketSize(limit) => usize::try_from(limit).unwrap_or(usize::MAX) >= Refusal::MAX_LEN,
+        _ => true,
+    })
+}
+
+/// Connect flags with nothing but Clean Start.
+const CLEAN_START: u8 = 0x02;
