@@ -1,0 +1,64 @@
+//! The E8 lattice code (specification section 3): four message bits in eight coefficients.
+
+/// The code word of `nibble` (0..=15): bit j belongs to coefficient j of the octet.
+pub(crate) fn encode(nibble: u8) -> u8 {
+    let bit = |i: u8| (nibble >> i) & 1;
+    (bit(0) * GENERATORS[0]) ^ (bit(1) * GENERATORS[1]) ^ (bit(2) * GENERATORS[2]) ^ (bit(3) * GENERATORS[3])
+}
+
+/// The nibble whose code word, with bits scaled by 128, lies nearest to `octet` on the cycle modulo 256. Total: every
+/// octet decodes, and ties go where the specification sends them. Works in constant time.
+///
+/// The specification sums squared distances. With `a` the distance of a coefficient to 0 on the cycle, the costs of a pair
+/// of coefficients differ by 256 times a linear term, and the costs of all pairs of a branch add up to the same value in
+/// both branches. So the linear terms alone decide, and 16 bits hold them.
+pub(crate) fn decode(octet: &[u8; 8]) -> u8 {
+    let a = octet.map(|v| {
+        let centred = i16::from(v as i8);
+        (centred ^ sign(centred)) - sign(centred)
+    });
+    let [p, q] = [|i: usize| a[2 * i], |i: usize| a[2 * i + 1]];
+    let straight = Branch::new([0, 1, 2, 3].map(|i| 128 - p(i) - q(i)));
+    let crossed = Branch::new([0, 1, 2, 3].map(|i| p(i) - q(i)));
+
+    let a0 = sign(straight.gain - crossed.gain) as u8;
+    let w = straight.word ^ (a0 & (straight.word ^ crossed.word));
+    (a0 & 1) | ((w & 1) << 1) | (((w ^ (w >> 1)) & 1) << 2) | (w & 8)
+}
+
+/// The best word of one coset: each pair holds (0, 0) or (1, 1) in the straight branch, (1, 0) or (0, 1) in the crossed one.
+struct Branch {
+    /// Bit i is w_i; the parity is even.
+    word: u8,
+    /// How much nearer than average the word is; in -512..=512.
+    gain: i16,
+}
+
+impl Branch {
+    /// `lead[i]` in -128..=128: by how much 0 beats 1 as the value of w_i.
+    fn new(lead: [i16; 4]) -> Self {
+        let (mut word, mut sum) = (0, 0);
+        let (mut weakest, mut flip) = (i16::MAX, 0);
+        for (i, lead) in lead.into_iter().enumerate() {
+            let negative = sign(lead);
+            let size = (lead ^ negative) - negative;
+            word |= (negative as u8 & 1) << i;
+            sum += size;
+            // Strictly smaller replaces: the first of equals stays.
+            let smaller = sign(size - weakest);
+            weakest += smaller & (size - weakest);
+            flip ^= smaller as u8 & (flip ^ (1 << i));
+        }
+        let odd = (word ^ (word >> 1) ^ (word >> 2) ^ (word >> 3)) & 1;
+        let odd_mask = odd.wrapping_neg();
+        Self { word: word ^ (odd_mask & flip), gain: sum - (2 * weakest & i16::from(odd_mask as i8)) }
+    }
+}
+
+/// All ones for a negative value, else zero.
+fn sign(x: i16) -> i16 {
+    x >> 15
+}
+
+/// What each message bit, lowest first, adds to the code word.
+const GENERATORS: [u8; 4] = [0x55, 0x0f, 0x3c, 0xf0];
