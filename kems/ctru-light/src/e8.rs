@@ -1,5 +1,7 @@
 //! The E8 lattice code (specification section 3): four message bits in eight coefficients.
 
+use core::array::from_fn;
+
 /// The code word of `nibble` (0..=15): bit j belongs to coefficient j of the octet.
 pub(crate) fn encode(nibble: u8) -> u8 {
     let bit = |i: u8| (nibble >> i) & 1;
@@ -12,14 +14,15 @@ pub(crate) fn encode(nibble: u8) -> u8 {
 /// The specification sums squared distances. With `a` the distance of a coefficient to 0 on the cycle, the costs of a pair
 /// of coefficients differ by 256 times a linear term, and the costs of all pairs of a branch add up to the same value in
 /// both branches. So the linear terms alone decide, and 16 bits hold them.
-pub(crate) fn decode(octet: &[u8; 8]) -> u8 {
+///
+/// In: any representatives modulo 256.
+pub(crate) fn decode(octet: &[i16; 8]) -> u8 {
     let a = octet.map(|v| {
         let centred = i16::from(v as i8);
         (centred ^ sign(centred)) - sign(centred)
     });
-    let [p, q] = [|i: usize| a[2 * i], |i: usize| a[2 * i + 1]];
-    let straight = Branch::new([0, 1, 2, 3].map(|i| 128 - p(i) - q(i)));
-    let crossed = Branch::new([0, 1, 2, 3].map(|i| p(i) - q(i)));
+    let straight = Branch::new(from_fn(|i| 128 - a[2 * i] - a[2 * i + 1]));
+    let crossed = Branch::new(from_fn(|i| a[2 * i] - a[2 * i + 1]));
 
     let a0 = sign(straight.gain - crossed.gain) as u8;
     let w = straight.word ^ (a0 & (straight.word ^ crossed.word));
@@ -51,7 +54,10 @@ impl Branch {
         }
         let odd = (word ^ (word >> 1) ^ (word >> 2) ^ (word >> 3)) & 1;
         let odd_mask = odd.wrapping_neg();
-        Self { word: word ^ (odd_mask & flip), gain: sum - (2 * weakest & i16::from(odd_mask as i8)) }
+        Self {
+            word: word ^ (odd_mask & flip),
+            gain: sum - (2 * weakest & i16::from(odd_mask as i8)),
+        }
     }
 }
 

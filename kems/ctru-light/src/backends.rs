@@ -1,0 +1,48 @@
+//! The arithmetic that a target may replace, and the choice among its implementations.
+
+mod portable;
+
+use subtle::Choice;
+
+use crate::encoding::{CT_LEN, F_LEN};
+use crate::product;
+use crate::ring::Poly;
+
+/// What the KEM calls unless the processor is known to offer more.
+pub(crate) use portable::Portable as Native;
+
+/// Arithmetic of Z_769\[x\]/(x^512 + 1), in time that does not depend on coefficients. Bounds are contract: callers rely on
+/// them, and one test drives every backend to them.
+///
+/// Between `ntt` and `invntt` a polynomial is in the backend's own form: order, range and constant factors are its affair.
+/// What every backend owes is the result of these chains, exact and canonical:
+///
+/// * `ntt(a); ntt(b); basemul(a, b); invntt(a)` makes `a` the product a * b;
+/// * `ntt(a); ntt(b); baseinv(b); basemul(a, b); invntt(a)` makes `a` the quotient a / b.
+pub(crate) trait Arith: Copy {
+    /// Into the backend's form. In: -769..=1024.
+    fn ntt(self, p: &mut Poly);
+
+    /// Product into `r`. In: `r` from `ntt`; `a` from `ntt` or `baseinv`.
+    fn basemul(self, r: &mut Poly, a: &Poly);
+
+    /// Inverse. In: from `ntt`. 0, and an unusable `p`, if there is none.
+    fn baseinv(self, p: &mut Poly) -> Choice;
+
+    /// Back to coefficients. In: from `basemul`. Out: 0..769.
+    fn invntt(self, p: &mut Poly);
+
+    /// r = r * a. In: -769..=1024. Out: `r` in 0..769; `a` is overwritten.
+    fn multiply(self, r: &mut Poly, a: &mut Poly) {
+        self.ntt(r);
+        self.ntt(a);
+        self.basemul(r, a);
+        self.invntt(r);
+    }
+
+    /// v = ct * f modulo 256 and x^512 + 1, exact for every `ct` and every valid `f`; for other codes in `f` the result is
+    /// arbitrary. Out: any representatives; `scratch` is overwritten.
+    fn multiply_exact(self, ct: &[u8; CT_LEN], f: &[u8; F_LEN], v: &mut Poly, scratch: &mut Poly) {
+        product::multiply_exact(self, ct, f, v, scratch);
+    }
+}

@@ -1,0 +1,146 @@
+//! The 64 blocks of a transformed polynomial: arithmetic modulo x^8 - z.
+
+use core::array::from_fn;
+
+use kem_core::modular::Zq;
+use subtle::{Choice, ConstantTimeEq};
+
+use crate::ring::{BLOCK, Poly, Q, ZETAS};
+
+/// Coefficient j of `L` blocks at a time: the inner loops run over the blocks, which is how they become vector code.
+type Lanes<const L: usize> = [i16; L];
+
+/// r = r * a / R in each block. `zeta` is that of the transform, for `2 * r.len() / 8` nodes of its last layer.
+///
+/// In: |r| < 5639 (Q = 769) or 2374 (Q = 257), any a. Out: |r| < Q.
+#[inline(always)]
+pub(crate) fn multiply_all<const Q: i16>(r: &mut [i16], a: &[i16], zeta: impl Fn(usize) -> i16) {
+    let pairs = r.len() / (2 * BLOCK);
+    let blocks = r.as_chunks_mut::<BLOCK>().0.iter_mut().zip(a.as_chunks::<BLOCK>().0);
+    for (i, (r, a)) in blocks.enumerate() {
+        let z = zeta(pairs + i / 2);
+        let z = if i % 2 == 0 { z } else { -z };
+        let b = a.map(|c| [Zq::<Q>::barrett(c)]);
+        *r = product::<Q, BLOCK, 1>(&r.map(|c| [c]), &b, [z]).map(|[c]| c);
+    }
+}
+
+/// p = factor / p in each block, by norms: a(x) a(-x) is a polynomial in x^2, so three of them lead to a scalar, and the
+/// scalar's inverse leads back. In: any p, factor in 1..769. Out: |p| < 769. 0 if a block has no inverse.
+pub(crate) fn invert_all(p: &mut Poly, factor: i16) -> Choice {
+    // A Montgomery product by factor / R takes the R^2 of `invert` along.
+    let factor = Zq::<Q>::mul(factor, 1);
+    let mut invertible = Choice::from(1);
+    for (i, blocks) in p.0.as_chunks_mut::<{ LANES * BLOCK }>().0.iter_mut().enumerate() {
+        let z: Lanes<LANES> = from_fn(|lane| {
+            let block = LANES * i + lane;
+            let z = ZETAS[(ZETAS.len() + block) / 2];
+            if block % 2 == 0 { z } else { -z }
+        });
+        let a = from_fn(|j| from_fn(|lane| Zq::<Q>::barrett(blocks[BLOCK * lane + j])));
+        let inverse = invert(&a, z, factor, &mut invertible);
+        for (j, lanes) in inverse.iter().enumerate() {
+            for (lane, &c) in lanes.iter().enumerate() {
+                blocks[BLOCK * lane + j] = c;
+            }
+        }
+    }
+    invertible
+}
+
+/// How many blocks are inverted at a time: a vector's worth where there are vectors.
+const LANES: usize = if cfg!(target_pointer_width = "64") { 8 } else { 1 };
+
+/// factor R / a. Powers of R: each product divides by R, so the norms of a are N1 / R, N2 / R^3 and N3 / R^7; their scalar
+/// inverse is R^9 / N3, without factor / R the way back leads over R^5 / N2 and R^3 / N1 to R^2 / a.
+fn invert<const L: usize>(a: &[Lanes<L>; 8], z: Lanes<L>, factor: i16, invertible: &mut Choice) -> [Lanes<L>; 8] {
+    let n1: [_; 4] = norm(a, z);
+    let n2: [_; 2] = norm(&n1, z);
+    let n3: [_; 1] = norm(&n2, z);
+    let [scalar] = n3;
+    let inverse = scalar.map(|c| {
+        *invertible &= !Zq::<Q>::freeze(c).ct_eq(&0);
+        Zq::<Q>::mul(fermat(c), factor)
+    });
+    let inverse = lift(&n2, &[inverse], z);
+    let inverse = lift(&n1, &inverse, z);
+    lift(a, &inverse, z)
+}
+
+/// a(x) a(-x) / R as a polynomial in y = x^2: even(y)^2 - y odd(y)^2. In: |a| < 2 * 769. Out: |norm| < 2 * 769.
+#[inline(always)]
+fn norm<const D: usize, const H: usize, const L: usize>(a: &[Lanes<L>; D], z: Lanes<L>) -> [Lanes<L>; H] {
+    let [even, odd] = halves(a);
+    let even = product::<Q, H, L>(&even, &even, z);
+    let odd = product::<Q, H, L>(&odd, &odd, z);
+    from_fn(|k| {
+        from_fn(|lane| {
+            let carried = if k > 0 {
+                odd[k - 1][lane]
+            } else {
+                Zq::<Q>::mul(odd[H - 1][lane], z[lane])
+            };
+            even[k][lane] - carried
+        })
+    })
+}
+
+/// a(-x) inverse(x^2) / R: from an inverse of the norm of a to one of a. In: |a|, |inverse| < 2 * 769. Out: < 769.
+#[inline(always)]
+fn lift<const D: usize, const H: usize, const L: usize>(
+    a: &[Lanes<L>; D],
+    inverse: &[Lanes<L>; H],
+    z: Lanes<L>,
+) -> [Lanes<L>; D] {
+    let [even, odd] = halves(a);
+    let even = product::<Q, H, L>(&even, inverse, z);
+    let odd = product::<Q, H, L>(&odd, inverse, z);
+    from_fn(|j| {
+        if j % 2 == 0 {
+            even[j / 2]
+        } else {
+            odd[j / 2].map(|c| -c)
+        }
+    })
+}
+
+#[inline(always)]
+fn halves<const D: usize, const H: usize, const L: usize>(a: &[Lanes<L>; D]) -> [[Lanes<L>; H]; 2] {
+    [from_fn(|i| a[2 * i]), from_fn(|i| a[2 * i + 1])]
+}
+
+/// a b / R modulo x^D - z in each lane, z in the Montgomery domain. In: D |a| |b| < 2^15 Q - Q^2. Out: |out| < Q.
+#[inline(always)]
+fn product<const Q: i16, const D: usize, const L: usize>(
+    a: &[Lanes<L>; D],
+    b: &[Lanes<L>; D],
+    z: Lanes<L>,
+) -> [Lanes<L>; D] {
+    from_fn(|k| {
+        let (mut low, mut high) = ([0i32; L], [0i32; L]);
+        for (i, a) in a.iter().enumerate() {
+            let (sum, b) = if i <= k {
+                (&mut low, &b[k - i])
+            } else {
+                (&mut high, &b[D + k - i])
+            };
+            for (sum, (a, b)) in sum.iter_mut().zip(a.iter().zip(b)) {
+                *sum += i32::from(*a) * i32::from(*b);
+            }
+        }
+        from_fn(|lane| {
+            let high = i32::from(Zq::<Q>::reduce(high[lane]));
+            Zq::<Q>::reduce(low[lane] + high * i32::from(z[lane]))
+        })
+    })
+}
+
+/// x^767 / R^766. R^768 = 1, so this is R^2 / x, and 0 for 0.
+#[inline(always)]
+fn fermat(x: i16) -> i16 {
+    // 767 = 1011111111 in binary.
+    let square = |x| Zq::<Q>::mul(x, x);
+    let x2 = square(x);
+    let x5 = Zq::<Q>::mul(square(x2), x);
+    (0..7).fold(x5, |power, _| Zq::<Q>::mul(square(power), x))
+}

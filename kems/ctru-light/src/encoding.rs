@@ -1,0 +1,63 @@
+//! Bytes of keys and coins (specification sections 2 and 5).
+
+use kem_core::ct::Emit;
+use kem_core::hash::XofReader;
+use kem_core::pack::{pack, unpack};
+use kem_core::sample::cbd;
+use subtle::Choice;
+
+use crate::ring::{N, Poly, Q};
+
+/// Length of an encapsulation key in bytes: 10 bits per coefficient of h.
+pub(crate) const EK_LEN: usize = N * 10 / 8;
+/// Length of f in bytes: 3 bits per coefficient.
+pub(crate) const F_LEN: usize = N * 3 / 8;
+/// Length of a ciphertext in bytes: one per coefficient.
+pub(crate) const CT_LEN: usize = N;
+
+/// Whether every coefficient is below q.
+pub(crate) fn ek_is_canonical(ek: &[u8; EK_LEN]) -> bool {
+    unpack::<10>(ek).all(|c| c < Q as u16)
+}
+
+/// The coefficients of f' = (f - 1) / 2: -1, 0 and 1 from valid codes, -2..=1 from any.
+pub(crate) fn f_prime(f: &[u8; F_LEN]) -> impl Iterator<Item = i16> + Clone {
+    // The code is 3 - f_k. Rounding down takes away the 1 in f_0, too.
+    unpack::<3>(f).map(|code| (3 - code as i16) >> 1)
+}
+
+impl Poly {
+    /// Coefficients of the law B1 from 128 bytes of `coins`.
+    pub(crate) fn sample_b1(&mut self, coins: &mut impl XofReader) {
+        cbd::<1>(coins, &mut self.0);
+    }
+
+    /// Packs h. In: canonical.
+    pub(crate) fn pack_h(&self, ek: &mut [u8; EK_LEN]) {
+        pack::<10>(self.0.iter().map(|&c| c as u16), &mut Emit::new(ek));
+    }
+
+    /// Unpacks h: 0..1024, canonical if the key passed its check.
+    pub(crate) fn unpack_h(&mut self, ek: &[u8; EK_LEN]) {
+        self.0.iter_mut().zip(unpack::<10>(ek)).for_each(|(c, h)| *c = h as i16);
+    }
+
+    /// Packs f = 2 f' + 1.
+    pub(crate) fn pack_f(&self, f: &mut [u8; F_LEN]) {
+        pack::<3>(self.0.iter().map(|&c| (3 - c) as u16), &mut Emit::new(f));
+    }
+
+    /// Unpacks f. 1 if every code is one that `pack_f` writes; |c| <= 4 in any case.
+    pub(crate) fn unpack_f(&mut self, f: &[u8; F_LEN]) -> Choice {
+        let mut invalid = 0;
+        let mut one = 1;
+        for (c, code) in self.0.iter_mut().zip(unpack::<3>(f)) {
+            *c = 3 - code as i16;
+            // f_0 is odd and the others are even; |f'| <= 1.
+            let double = *c - one;
+            invalid |= (double & 1) | ((2 - double) >> 15) | ((2 + double) >> 15);
+            one = 0;
+        }
+        !Choice::from((invalid & 1) as u8)
+    }
+}

@@ -1,0 +1,121 @@
+//! The product that decryption needs, ct * f modulo 256 and x^512 + 1, by residues.
+//!
+//! With f = 2 f' + 1, ct * f = ct + 2 ct * f', so ct * f' is wanted modulo 128. Take ct modulo 128, in -64..64: then every
+//! coefficient of ct * f' over the integers lies in -32768..=32768. Its residues modulo 769 and 257 determine it, and both
+//! primes have the roots of unity for the same transform.
+//!
+//! Modulo 257, x^512 + 1 = (x^256 + 16) (x^256 - 16). The two halves come one after the other, which saves half a
+//! kilobyte of stack, and their transforms are those of nodes 2 and 3 of the full one.
+
+use kem_core::modular::Zq;
+use kem_core::ntt::{forward, inverse, scale, twiddles};
+use zeroize::Zeroize;
+
+use crate::backends::Arith;
+use crate::block;
+use crate::encoding::{CT_LEN, F_LEN, f_prime};
+use crate::ring::{BLOCK, N, Poly, unscale};
+
+/// See [`Arith::multiply_exact`]; `arith` does the part modulo 769.
+pub(crate) fn multiply_exact(arith: impl Arith, ct: &[u8; CT_LEN], f: &[u8; F_LEN], v: &mut Poly, scratch: &mut Poly) {
+    v.0.iter_mut().zip(ct).for_each(|(v, &c)| *v = centred(c));
+    scratch.0.iter_mut().zip(f_prime(f)).for_each(|(c, f)| *c = f);
+    arith.multiply(v, scratch);
+
+    let [plus, minus] = scratch.0.as_chunks_mut().0 else {
+        unreachable!()
+    };
+    let mut operand = [0; N / 2];
+    half_product(Node::Plus, ct, f, plus, minus);
+    half_product(Node::Minus, ct, f, minus, &mut operand);
+    operand.zeroize();
+    join(ct, v, plus, minus);
+}
+
+/// A factor of x^512 + 1 modulo 257.
+#[derive(Clone, Copy)]
+enum Node {
+    /// x^256 + 16, node 2 of the transform: zeta_1 = 9^32 = -16.
+    Plus,
+    /// x^256 - 16, node 3.
+    Minus,
+}
+
+impl Node {
+    /// The residue of low + x^256 high.
+    fn fold(self, low: i16, high: i16) -> i16 {
+        match self {
+            Self::Plus => low - 16 * high,
+            Self::Minus => low + 16 * high,
+        }
+    }
+
+    /// Index in the full transform of the node's own k-th butterfly group.
+    fn index(self, k: usize) -> usize {
+        match self {
+            Self::Plus => k + (1 << k.ilog2()),
+            Self::Minus => k + (2 << k.ilog2()),
+        }
+    }
+
+    /// The inverse transform takes its twiddles from the mirrored group, which belongs to the other node.
+    fn mirror(self) -> Self {
+        match self {
+            Self::Plus => Self::Minus,
+            Self::Minus => Self::Plus,
+        }
+    }
+}
+
+/// Half of ct * f' modulo 257 and one factor of x^512 + 1, |out| < 257; `b` is scratch.
+fn half_product(node: Node, ct: &[u8; CT_LEN], f: &[u8; F_LEN], a: &mut [i16; N / 2], b: &mut [i16; N / 2]) {
+    // |a| <= 64 + 16 * 64 and, with any codes in f, |b| <= 2 + 16 * 2.
+    let (low, high) = ct.split_at(CT_LEN / 2);
+    for (a, (&low, &high)) in a.iter_mut().zip(low.iter().zip(high)) {
+        *a = node.fold(centred(low), centred(high));
+    }
+    for (b, (low, high)) in b.iter_mut().zip(f_prime(f).zip(f_prime(f).skip(N / 2))) {
+        *b = node.fold(low, high);
+    }
+    let zeta = |k| ZETAS[node.index(k)];
+    // |a| < 1089 + 5 * 257 = 2374.
+    forward::<Q2>(a, BLOCK, zeta);
+    forward::<Q2>(b, BLOCK, zeta);
+    block::multiply_all::<Q2>(a, b, zeta);
+    inverse::<Q2>(a, BLOCK, |k| ZETAS[node.mirror().index(k)]);
+    scale::<Q2>(a, unscale::<Q2>());
+}
+
+/// v = ct + 2 X modulo 256, X = ct * f'. In: X modulo 769 in `v`, canonical, and the halves of X modulo 257.
+fn join(ct: &[u8; CT_LEN], v: &mut Poly, plus: &[i16; N / 2], minus: &[i16; N / 2]) {
+    let (v_low, v_high) = v.0.split_at_mut(N / 2);
+    let (ct_low, ct_high) = ct.split_at(CT_LEN / 2);
+    for i in 0..N / 2 {
+        let low = plus[i] + minus[i];
+        // 1 / 16 = -16.
+        let high = 16 * (plus[i] - minus[i]);
+        v_low[i] = lift(ct_low[i], v_low[i], low);
+        v_high[i] = lift(ct_high[i], v_high[i], high);
+    }
+}
+
+/// ct + 2 X modulo 256 from X modulo 769, in 0..769, and X modulo 257, below 2^14.
+#[inline(always)]
+fn lift(ct: u8, x: i16, x2: i16) -> i16 {
+    // X = x + 769 k with |k| < 44, and 769 = -2 modulo 257. Two representatives up to 129 cannot be confused with such a k.
+    let k = Zq::<Q2>::barrett(Zq::<Q2>::mul(x - x2, HALF));
+    // 769 = 1 modulo 128.
+    i16::from(ct) + 2 * (x + k)
+}
+
+/// `c` modulo 128, in -64..64.
+fn centred(c: u8) -> i16 {
+    i16::from((c << 1) as i8 >> 1)
+}
+
+/// The second modulus, a Fermat prime.
+const Q2: i16 = 257;
+/// 1 / 2 in the Montgomery domain.
+const HALF: i16 = Zq::<Q2>::to_montgomery(129);
+/// 9^brv6(k) in the Montgomery domain: 9 = 3^2 has order 128.
+static ZETAS: [i16; N / BLOCK] = twiddles::<Q2, { N / BLOCK }>(9);
