@@ -4,7 +4,17 @@
 #![forbid(unsafe_code)]
 
 pub mod aead;
+pub mod broker;
+pub mod client;
+pub mod dh;
+pub mod drbg;
 mod error;
+mod established;
+pub mod identity;
+pub mod message;
 pub mod mqtt;
+pub mod schedule;
+pub mod suite;
 
 pub use error::{Error, Malformed};
+pub use established::Established;

@@ -1,0 +1,116 @@
+use kem_core::SharedSecret;
+
+use crate::{
+    Error,
+    broker::{SendM2, Share},
+    dh::Dh,
+    identity::{BrokerSecret, DeviceId},
+    message::{Capabilities, ClientLimits, M1, M1Header},
+    schedule::Chain,
+    suite::{AnyKem, KemScheme, Mode, Suite, SuiteId},
+};
+
+/// An M1 whose header is in order and whose broker key is known. Nothing of it has been believed yet, and no work done.
+pub struct AwaitM1<'k, S> {
+    suite: S,
+    mode: Mode,
+    limits: ClientLimits,
+    secret: BrokerSecret<'k>,
+}
+
+impl<'k, S: Suite> AwaitM1<'k, S> {
+    /// Goes on with the suite and the broker key that the header names.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if `suite` or `secret` is another one, or the key of another group, then
+    /// [`Error::Malformed`] for a wrong length, flags or limits.
+    pub fn new(suite: S, header: &M1Header, secret: BrokerSecret<'k>) -> Result<Self, Error> {
+        let key = secret.key();
+        let group = header.suite().group();
+        if suite.id() != header.suite() || key.kid() != header.kid() || key.public().group() != group {
+            return Err(Error::Unsupported);
+        }
+        let limits = header.limits(key.public().kem())?;
+        Ok(Self {
+            suite,
+            mode: header.mode(),
+            limits,
+            secret,
+        })
+    }
+
+    /// Opens box1 in place. `m1` is the message that the header was parsed from.
+    ///
+    /// Before this call the caller has checked that the listener allows the mode and the suite, and that there is room
+    /// and time for one more half-open connection. After it, it looks the claimed id up.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`].
+    pub fn read_m1(self, m1: &mut [u8]) -> Result<(Claim, SendM2<'k, S>), Error> {
+        let Self {
+            suite,
+            mode,
+            limits,
+            secret,
+        } = self;
+        let (id, dh) = (suite.id(), suite.dh());
+        let m1 = M1::split(m1, id)?;
+        let broker_kem = AnyKem::new(secret.key().public().kem()).ok_or(Error::Unsupported)?;
+        let (mut ss, mut es) = (SharedSecret::zeroed(), SharedSecret::zeroed());
+        // ML-KEM rejects implicitly: there is no z beside a broker key.
+        broker_kem.decaps(secret.dk(), &[0; 32], m1.ct, &mut ss)?;
+        let mut chain = Chain::start(secret.key().fingerprint());
+        chain.absorb(m1.before_box);
+        let mixed = if mode.has_es(id.profile()) {
+            dh.agree(secret.x(), m1.share, &mut es)?;
+            chain.extract(&[ss.expose(), es.expose()])
+        } else {
+            chain.extract(&[ss.expose()])
+        };
+        let (mut chain, k1) = mixed.derive(suite.aead());
+        let h1 = *k1.hash();
+        chain.absorb(m1.sealed);
+        let text = k1.open(m1.sealed)?;
+        let (claimed, features) = text.split_last_chunk::<2>().ok_or(Error::Rejected)?;
+        let claimed: &[u8; DeviceId::MAX_LEN] = claimed.try_into().map_err(|_| Error::Rejected)?;
+        let device = match mode {
+            Mode::Anonymous if *claimed == [0; DeviceId::MAX_LEN] => None,
+            Mode::Anonymous => return Err(Error::Rejected),
+            Mode::Kem | Mode::Psk | Mode::Resume => Some(DeviceId::from_padded(claimed).map_err(|_| Error::Rejected)?),
+        };
+        let capabilities = Capabilities::from_bits(u16::from_be_bytes(*features)).map_err(|_| Error::Rejected)?;
+        dh.check(m1.share)?;
+        let claim = Claim {
+            suite: id,
+            mode,
+            device,
+            capabilities,
+        };
+        let share = Share::new(m1.share)?;
+        Ok((
+            claim,
+            SendM2 {
+                suite,
+                claim,
+                limits,
+                secret,
+                chain,
+                h1,
+                share,
+            },
+        ))
+    }
+}
+
+/// What a client says about itself in M1. Its id is proved only by M3.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim {
+    /// The suite of the handshake.
+    pub suite: SuiteId,
+    /// How the client means to prove who it is.
+    pub mode: Mode,
+    /// The name; `None` for an anonymous client.
+    pub device: Option<DeviceId>,
+    /// The optional features the client knows.
+    pub capabilities: Capabilities,
+}

@@ -1,0 +1,146 @@
+use kem_core::SharedSecret;
+
+use crate::{
+    Error, Established, Malformed,
+    aead::TAG_LEN,
+    broker::{Claim, Share, Terms},
+    dh::{Dh, DhSecret},
+    message::{connack_limit, m3_len, m4_len},
+    schedule::{Chain, Session},
+    suite::{Ephemeral, KemScheme, Mode, Profile, Suite},
+};
+
+/// M2 is written. What a half-open connection costs, beside the buffer of M3: no key of the ephemeral KEM is kept.
+pub struct AwaitM3<S> {
+    pub(super) suite: S,
+    pub(super) claim: Claim,
+    pub(super) terms: Terms,
+    pub(super) chain: Chain,
+    pub(super) offer: Ephemeral,
+    pub(super) y: DhSecret,
+    pub(super) share: Share,
+    pub(super) ss_p: SharedSecret,
+    pub(super) known: bool,
+}
+
+impl<S: Suite> AwaitM3<S> {
+    /// The longest M3 this client may send, in bytes.
+    pub fn m3_limit(&self) -> usize {
+        m3_len(self.suite.id(), self.terms.own.connect().into())
+    }
+
+    /// Opens box3 in place; gives the application's CONNECT. Now the client is who it says.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if M3 is too short, [`Error::TooLarge`] if the CONNECT is over the limit,
+    /// [`Error::Rejected`] otherwise.
+    pub fn read_m3(self, m3: &mut [u8]) -> Result<(&mut [u8], SendM4<S>), Error> {
+        let Self {
+            suite,
+            claim,
+            terms,
+            mut chain,
+            offer,
+            y,
+            share,
+            ss_p,
+            known,
+        } = self;
+        let id = suite.id();
+        let (ct, box3) = m3.split_at_mut_checked(id.kem().ct_len()).ok_or(Malformed::Length)?;
+        match box3.len().checked_sub(TAG_LEN) {
+            None | Some(0) => return Err(Malformed::Length.into()),
+            Some(len) if len > terms.own.connect().into() => {
+                return Err(Error::TooLarge {
+                    limit: terms.own.connect(),
+                });
+            }
+            Some(_) => {}
+        }
+        let (mut ss, mut ee) = (SharedSecret::zeroed(), SharedSecret::zeroed());
+        suite.kem().accept(offer, ct, &mut ss)?;
+        chain.absorb(ct);
+        let mut ikm: [&[u8]; 3] = [ss.expose(), &[], &[]];
+        if id.profile() != Profile::P0 {
+            suite.dh().agree(&y, share.as_bytes(), &mut ee)?;
+            ikm[1] = ee.expose();
+        }
+        if claim.mode == Mode::Kem {
+            ikm[2] = ss_p.expose();
+        }
+        let (mut chain, k3) = chain.extract(&ikm).derive(suite.aead());
+        chain.absorb(box3);
+        let connect = k3.open(box3)?;
+        // The MAC already fails for an unknown id: nobody knows its s. This is the second bolt.
+        if !known {
+            return Err(Error::Rejected);
+        }
+        Ok((
+            connect,
+            SendM4 {
+                suite,
+                claim,
+                session: chain.finish(),
+                terms,
+            },
+        ))
+    }
+}
+
+/// box3 has verified. What remains is to answer the application.
+pub struct SendM4<S> {
+    suite: S,
+    claim: Claim,
+    session: Session,
+    terms: Terms,
+}
+
+impl<S: Suite> SendM4<S> {
+    /// Who the client is, proved.
+    pub const fn claim(&self) -> &Claim {
+        &self.claim
+    }
+
+    /// The longest inner CONNACK that fits the client's packet limit, in bytes.
+    pub fn connack_limit(&self) -> u16 {
+        connack_limit(self.terms.peer.packet())
+    }
+
+    /// Writes M4 around the back end's CONNACK, or a refusal, to the start of `out`; gives its length and the session.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] if the CONNACK is over [`SendM4::connack_limit`], [`Error::Buffer`], [`Error::Misuse`] if it
+    /// is empty.
+    pub fn write_m4(self, connack: &[u8], out: &mut [u8]) -> Result<(usize, Established<S>), Error> {
+        let limit = self.connack_limit();
+        let Self {
+            suite, session, terms, ..
+        } = self;
+        if connack.len() > limit.into() {
+            return Err(Error::TooLarge { limit });
+        }
+        if connack.is_empty() {
+            return Err(Error::Misuse);
+        }
+        let len = m4_len(connack.len());
+        let out = out.get_mut(..len).ok_or(Error::Buffer {
+            needed: limit.saturating_add(TAG_LEN as u16),
+        })?;
+        let (text, tag) = out.split_last_chunk_mut().ok_or(Error::Misuse)?;
+        text.copy_from_slice(connack);
+        let (sends, takes) = (session.broker_traffic(), session.client_traffic());
+        *tag = sends.seal_box4(suite.aead(), text)?;
+        Ok((
+            len,
+            Established::new(
+                suite,
+                sends,
+                takes,
+                (terms.peer.record(), terms.own.record()),
+                &session,
+                terms.options,
+                terms.time,
+            ),
+        ))
+    }
+}

@@ -1,0 +1,205 @@
+//! The client's half: [`Start`] writes M1, [`AwaitM2`] reads M2, [`SendM3`] writes M3, [`AwaitM4`] reads M4.
+
+mod await_m2;
+mod send_m3;
+
+use kem_core::{SharedSecret, rand_core::Rng};
+
+pub use await_m2::AwaitM2;
+pub use send_m3::{AwaitM4, SendM3};
+
+use crate::{
+    Error,
+    dh::{Dh, DhSecret},
+    drbg::Drbg,
+    identity::{BrokerKey, DeviceId, DeviceSecret, Psk, credential_hash},
+    message::{BrokerLimits, Capabilities, ClientLimits, M1Header, NONCE_LEN, Writer, m1_len},
+    schedule::{Chain, Mixed},
+    suite::{AnyKem, KemScheme, Mode, Suite, SuiteId},
+};
+
+/// What a client knows before it connects.
+#[derive(Clone, Copy)]
+pub struct Config<'a> {
+    /// The pinned key of the broker.
+    pub broker_key: BrokerKey<'a>,
+    /// How the client proves who it is.
+    pub credential: Credential<'a>,
+    /// The lowest suite the client may use.
+    pub floor: Option<SuiteId>,
+    /// What the client is ready to take.
+    pub limits: ClientLimits,
+    /// The optional features the client knows.
+    pub capabilities: Capabilities,
+}
+
+/// How a client proves who it is.
+#[derive(Clone, Copy)]
+pub enum Credential<'a> {
+    /// Mode 1: a static KEM and Diffie-Hellman key.
+    Kem {
+        /// The enrolled name.
+        id: &'a DeviceId,
+        /// The key; its KEM and group are those of the suite.
+        secret: DeviceSecret<'a>,
+    },
+    /// Mode 2: a pre-shared key.
+    Psk {
+        /// The enrolled name.
+        id: &'a DeviceId,
+        /// The key.
+        psk: &'a Psk,
+    },
+    /// Mode 3: not at all. The login, if any, stands in the inner CONNECT.
+    Anonymous,
+}
+
+impl Credential<'_> {
+    /// The mode that uses it.
+    pub const fn mode(&self) -> Mode {
+        match self {
+            Self::Kem { .. } => Mode::Kem,
+            Self::Psk { .. } => Mode::Psk,
+            Self::Anonymous => Mode::Anonymous,
+        }
+    }
+
+    fn id(&self) -> Option<&DeviceId> {
+        match self {
+            Self::Kem { id, .. } | Self::Psk { id, .. } => Some(id),
+            Self::Anonymous => None,
+        }
+    }
+}
+
+/// A client with everything it needs for M1.
+pub struct Start<'a, S, B> {
+    suite: S,
+    broker_kem: B,
+    config: &'a Config<'a>,
+}
+
+impl<'a, S: Suite> Start<'a, S, AnyKem> {
+    /// For a host: the broker key decides its KEM.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if that KEM is not compiled in; otherwise as [`Start::with_kem`].
+    pub fn new(suite: S, config: &'a Config<'a>) -> Result<Self, Error> {
+        let kem = AnyKem::new(config.broker_key.public().kem()).ok_or(Error::Unsupported)?;
+        Self::with_kem(suite, kem, config)
+    }
+}
+
+impl<'a, S: Suite, B: KemScheme> Start<'a, S, B> {
+    /// For a device that links one KEM for the broker key.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the broker key has another KEM or another group than the suite, or the mode does not
+    /// go with the profile; [`Error::Misuse`] if the suite is below the floor or the device key is not of the suite.
+    pub fn with_kem(suite: S, broker_kem: B, config: &'a Config<'a>) -> Result<Self, Error> {
+        let id = suite.id();
+        let key = config.broker_key.public();
+        if key.kem() != broker_kem.id() || key.group() != id.group() {
+            return Err(Error::Unsupported);
+        }
+        if !config.credential.mode().allowed_in(id.profile()) {
+            return Err(Error::Unsupported);
+        }
+        let device_key_fits = match &config.credential {
+            Credential::Kem { secret, .. } => secret.key.kem() == id.kem() && secret.key.group() == id.group(),
+            Credential::Psk { .. } | Credential::Anonymous => true,
+        };
+        if config.floor.is_none_or(|floor| id.meets(floor)) && device_key_fits {
+            Ok(Self {
+                suite,
+                broker_kem,
+                config,
+            })
+        } else {
+            Err(Error::Misuse)
+        }
+    }
+
+    /// Writes M1 to the start of `out`; gives its length ([`m1_len`]).
+    ///
+    /// M1 may be prepared while idle and is sent again unchanged, on any number of connections, until one M2 verifies.
+    /// The caller drops it and the state after 24 hours.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`]; [`Error::Rejected`] if the broker key turns out to be none.
+    pub fn write_m1(self, drbg: &mut Drbg, out: &mut [u8]) -> Result<(usize, AwaitM2<S>), Error> {
+        let Self {
+            suite,
+            broker_kem,
+            config,
+        } = self;
+        let Config {
+            broker_key,
+            credential,
+            limits,
+            capabilities,
+            ..
+        } = config;
+        let (id, mode, dh) = (suite.id(), credential.mode(), suite.dh());
+        let key = broker_key.public();
+        let len = m1_len(id, mode, key.kem());
+        let mut m1 = Writer::new(out, len)?;
+        M1Header::write(id, mode, *limits, &broker_key.kid(), &mut m1)?;
+        drbg.fill_bytes(m1.slot(NONCE_LEN)?);
+        let mut e = DhSecret::zeroed();
+        dh.draw(drbg, &mut e)?;
+        dh.share(&e, m1.slot(id.group().share_len())?)?;
+        let (mut ss, mut es) = (SharedSecret::zeroed(), SharedSecret::zeroed());
+        broker_kem.encaps(drbg, key.ek(), m1.slot(key.kem().ct_len())?, &mut ss)?;
+
+        let mut chain = Chain::start(broker_key.fingerprint());
+        let (before_box, box1) = m1.finish();
+        chain.absorb(before_box);
+        let mixed = if mode.has_es(id.profile()) {
+            dh.agree(&e, key.share(), &mut es)?;
+            chain.extract(&[ss.expose(), es.expose()])
+        } else {
+            chain.extract(&[ss.expose()])
+        };
+        let (mut chain, k1) = mixed.derive(suite.aead());
+        let (text, tag) = box1.split_last_chunk_mut().ok_or(Error::Misuse)?;
+        let (claimed, features) = text.split_last_chunk_mut().ok_or(Error::Misuse)?;
+        claimed.copy_from_slice(credential.id().map_or(&NO_ID, |id| id.padded()));
+        *features = capabilities.bits().to_be_bytes();
+        *tag = k1.seal(text)?;
+        chain.absorb(box1);
+        let mixed = prove(chain, suite, config)?;
+        Ok((len, AwaitM2::new(suite, config, mixed, e)))
+    }
+}
+
+/// What box1 carries in place of an id.
+const NO_ID: [u8; DeviceId::MAX_LEN] = [0; DeviceId::MAX_LEN];
+
+/// What M1 and M2 agreed on.
+#[derive(Clone, Copy)]
+struct Terms {
+    own: ClientLimits,
+    peer: BrokerLimits,
+    options: Capabilities,
+    time: u64,
+}
+
+/// Goes on to M2 as far as it is known: the credential's hash, and s.
+fn prove(mut chain: Chain, suite: impl Suite, config: &Config<'_>) -> Result<Mixed, Error> {
+    let credential = &config.credential;
+    let mut s = SharedSecret::zeroed();
+    let key = match credential {
+        Credential::Kem { secret, .. } => {
+            suite.dh().agree(secret.x, config.broker_key.public().share(), &mut s)?;
+            Some(&secret.key)
+        }
+        Credential::Psk { psk, .. } => {
+            *s.expose_mut() = *psk.expose();
+            None
+        }
+        Credential::Anonymous => None,
+    };
+    chain.absorb(&credential_hash(credential.mode(), credential.id(), key));
+    Ok(chain.extract(&[s.expose()]))
+}

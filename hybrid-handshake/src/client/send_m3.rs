@@ -1,0 +1,136 @@
+use kem_core::SharedSecret;
+
+use crate::{
+    Error, Established, Malformed,
+    client::{Credential, Terms},
+    dh::{Dh, DhSecret},
+    drbg::Drbg,
+    message::{M2, Writer, m3_len},
+    schedule::{Chain, Session},
+    suite::{KemScheme, Mode, Profile, Suite},
+};
+
+/// box2 has verified; the rest of M2 still lies in the caller's buffer.
+pub struct SendM3<'m, S> {
+    suite: S,
+    mode: Mode,
+    chain: Chain,
+    e: DhSecret,
+    share: &'m [u8],
+    ct: &'m [u8],
+    ek: &'m [u8],
+    terms: Terms,
+}
+
+impl<'m, S: Suite> SendM3<'m, S> {
+    pub(super) fn new(suite: S, mode: Mode, chain: Chain, e: DhSecret, terms: Terms, m2: M2<'m>) -> Self {
+        Self {
+            suite,
+            mode,
+            chain,
+            e,
+            share: m2.share,
+            ct: m2.ct,
+            ek: m2.ek,
+            terms,
+        }
+    }
+
+    /// The largest inner CONNECT the broker takes, in bytes.
+    pub const fn connect_limit(&self) -> u16 {
+        self.terms.peer.connect()
+    }
+
+    /// Writes M3 around the application's CONNECT to the start of `out`; gives its length. `credential` is the one that
+    /// M1 was made with.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] if the CONNECT is over the broker's limit, [`Error::Buffer`], [`Error::Rejected`] if the
+    /// broker's shares are none, [`Error::Misuse`] for another credential or an empty CONNECT.
+    pub fn write_m3(
+        self,
+        credential: &Credential<'_>,
+        connect: &[u8],
+        drbg: &mut Drbg,
+        out: &mut [u8],
+    ) -> Result<(usize, AwaitM4<S>), Error> {
+        let Self {
+            suite,
+            mode,
+            mut chain,
+            e,
+            share,
+            ct,
+            ek,
+            terms,
+        } = self;
+        let limit = terms.peer.connect();
+        if connect.len() > limit.into() {
+            return Err(Error::TooLarge { limit });
+        }
+        if connect.is_empty() || credential.mode() != mode {
+            return Err(Error::Misuse);
+        }
+        let (kem, id) = (suite.kem(), suite.id());
+        let len = m3_len(id, connect.len());
+        let mut m3 = Writer::new(out, len)?;
+        let (mut ss, mut ee, mut ss_p) = (SharedSecret::zeroed(), SharedSecret::zeroed(), SharedSecret::zeroed());
+        kem.encaps(drbg, ek, m3.slot(id.kem().ct_len())?, &mut ss)?;
+        chain.absorb(m3.written());
+        let mut ikm: [&[u8]; 3] = [ss.expose(), &[], &[]];
+        if id.profile() != Profile::P0 {
+            suite.dh().agree(&e, share, &mut ee)?;
+            ikm[1] = ee.expose();
+        }
+        if let Credential::Kem { secret, .. } = credential {
+            kem.decaps(secret.dk, secret.z, ct, &mut ss_p)?;
+            ikm[2] = ss_p.expose();
+        }
+        let (mut chain, k3) = chain.extract(&ikm).derive(suite.aead());
+        let (_, box3) = m3.finish();
+        let (text, tag) = box3.split_last_chunk_mut().ok_or(Error::Misuse)?;
+        text.copy_from_slice(connect);
+        *tag = k3.seal(text)?;
+        chain.absorb(box3);
+        Ok((
+            len,
+            AwaitM4 {
+                suite,
+                session: chain.finish(),
+                terms,
+            },
+        ))
+    }
+}
+
+/// M3 is written.
+pub struct AwaitM4<S> {
+    suite: S,
+    session: Session,
+    terms: Terms,
+}
+
+impl<S: Suite> AwaitM4<S> {
+    /// Opens M4 in place; gives the back end's CONNACK, which may be a refusal, and the session.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`]; [`Error::Malformed`] if the CONNACK is empty.
+    pub fn read_m4(self, m4: &mut [u8]) -> Result<(&mut [u8], Established<S>), Error> {
+        let Self { suite, session, terms } = self;
+        let (connack, tag) = m4.split_last_chunk_mut().ok_or(Malformed::Truncated)?;
+        let (sends, takes) = (session.client_traffic(), session.broker_traffic());
+        takes.open_box4(suite.aead(), connack, tag)?;
+        Ok((
+            connack,
+            Established::new(
+                suite,
+                sends,
+                takes,
+                (terms.peer.record(), terms.own.record()),
+                &session,
+                terms.options,
+                terms.time,
+            ),
+        ))
+    }
+}

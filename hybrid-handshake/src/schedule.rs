@@ -1,0 +1,276 @@
+//! The key schedule: one running transcript, one chaining key, and the secrets that come out of them.
+//!
+//! Mix(ck, ikm, h) of the protocol is cut in two where the transcript is still growing: [`Chain::extract`] takes the
+//! ikm as soon as it is known, [`Mixed::derive`] expands with the finished h. So a secret leaves RAM early.
+
+use hkdf::{Hkdf, HkdfExtract};
+use sha2::{Digest, Sha256};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::{
+    Error,
+    aead::{Aead, Key, Nonce, TAG_LEN, Tag},
+    identity::Fingerprint,
+};
+
+/// Expand(prk, label, h) = HKDF-Expand(prk, "HKM1 " | label | h), filling `out` (at most 8160 bytes).
+pub fn expand(prk: &[u8; 32], label: &[u8], h: &[u8], out: &mut [u8]) {
+    let filled = Hkdf::<Sha256>::from_prk(prk).map(|prk| prk.expand_multi_info(&[b"HKM1 ", label, h], out));
+    debug_assert!(matches!(filled, Ok(Ok(()))), "32-byte prk, at most 255 blocks");
+}
+
+/// Transcript and chaining key between two boxes.
+pub struct Chain {
+    hash: Sha256,
+    ck: Secret,
+}
+
+impl Chain {
+    /// The start of a handshake with the broker key of this fingerprint: ck is 0, and the transcript begins with the
+    /// method name and h0.
+    pub fn start(broker: &Fingerprint) -> Self {
+        Self {
+            hash: Sha256::new().chain_update("HKM1").chain_update(broker.as_bytes()),
+            ck: Secret([0; 32]),
+        }
+    }
+
+    /// The start of a re-authentication: ck is rk, and hr begins with the th of the last one.
+    pub fn restart(rk: &[u8; 32], th: &[u8; 32]) -> Self {
+        Self {
+            hash: Sha256::new().chain_update(th),
+            ck: Secret(*rk),
+        }
+    }
+
+    /// The next bytes in wire order.
+    pub fn absorb(&mut self, bytes: &[u8]) {
+        self.hash.update(bytes);
+    }
+
+    /// Takes the concatenation of `ikm`: the first half of Mix.
+    pub fn extract(self, ikm: &[&[u8]]) -> Mixed {
+        let Self { hash, ck } = self;
+        let mut extract = HkdfExtract::<Sha256>::new(Some(&ck.0));
+        ikm.iter().for_each(|part| extract.input_ikm(part));
+        Mixed {
+            hash,
+            prk: Secret(extract.finalize().0.into()),
+        }
+    }
+
+    /// th, and every secret of the session. The last message that counts has been absorbed.
+    pub fn finish(self) -> Session {
+        Session {
+            ck: self.ck,
+            th: self.hash.finalize().into(),
+        }
+    }
+}
+
+/// A chain that has taken its ikm and waits for the rest of the message.
+pub struct Mixed {
+    hash: Sha256,
+    prk: Secret,
+}
+
+impl Mixed {
+    /// The next bytes in wire order.
+    pub fn absorb(&mut self, bytes: &[u8]) {
+        self.hash.update(bytes);
+    }
+
+    /// The same chain once more, for a message that may come again.
+    pub fn fork(&self) -> Self {
+        Self {
+            hash: self.hash.clone(),
+            prk: Secret(self.prk.0),
+        }
+    }
+
+    /// The second half of Mix: the key of this message's box, and the chain that goes on from h.
+    pub fn derive<A: Aead>(self, aead: A) -> (Chain, BoxKey<A>) {
+        let Self { hash, prk } = self;
+        let h: [u8; 32] = hash.finalize().into();
+        let mut key = Key::zeroed();
+        if let Some(key) = key.as_mut_bytes().get_mut(..aead.key_len()) {
+            expand(&prk.0, b"k", &h, key);
+        }
+        let chain = Chain {
+            hash: Sha256::new().chain_update(h),
+            ck: prk.next_ck(&h),
+        };
+        (chain, BoxKey { aead, key, h })
+    }
+
+    /// The second half of Mix where no box follows (re-authentication); h stays as it is.
+    pub fn pass(self) -> Chain {
+        let h: [u8; 32] = self.hash.clone().finalize().into();
+        Chain {
+            ck: self.prk.next_ck(&h),
+            hash: self.hash,
+        }
+    }
+}
+
+/// The key of one box. Used once: sealing and opening consume it.
+pub struct BoxKey<A> {
+    aead: A,
+    key: Key,
+    h: [u8; 32],
+}
+
+impl<A: Aead> BoxKey<A> {
+    /// The transcript hash that the box authenticates.
+    pub fn hash(&self) -> &[u8; 32] {
+        &self.h
+    }
+
+    /// Encrypts `text` in place.
+    ///
+    /// # Errors
+    /// None that lengths below 64 KiB can cause.
+    pub fn seal(self, text: &mut [u8]) -> Result<Tag, Error> {
+        self.aead.seal(&self.key, &Nonce::zeroed(), &self.h, text)
+    }
+
+    /// Opens a box around nothing.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`].
+    pub fn verify(self, tag: &Tag) -> Result<(), Error> {
+        self.aead.open(&self.key, &Nonce::zeroed(), &self.h, &mut [], tag)
+    }
+
+    /// Opens ciphertext and tag in place; gives the plaintext.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`].
+    pub fn open(self, sealed: &mut [u8]) -> Result<&mut [u8], Error> {
+        let (text, tag) = sealed.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::Rejected)?;
+        self.aead.open(&self.key, &Nonce::zeroed(), &self.h, text, tag)?;
+        Ok(text)
+    }
+}
+
+/// What a finished handshake or re-authentication leaves: ck3 and th (or hr).
+pub struct Session {
+    ck: Secret,
+    th: [u8; 32],
+}
+
+impl Session {
+    /// The transcript hash.
+    pub fn th(&self) -> &[u8; 32] {
+        &self.th
+    }
+
+    /// Client to broker (c).
+    pub fn client_traffic(&self) -> TrafficSecret {
+        TrafficSecret(self.secret(b"c"))
+    }
+
+    /// Broker to client (b).
+    pub fn broker_traffic(&self) -> TrafficSecret {
+        TrafficSecret(self.secret(b"b"))
+    }
+
+    /// The resumption master secret (rms), which a ticket carries.
+    pub fn rms(&self) -> Rms {
+        Rms(self.secret(b"rms"))
+    }
+
+    /// The exporter secret (exp).
+    pub fn exporter(&self) -> Exporter {
+        Exporter(self.secret(b"exp"))
+    }
+
+    /// What the next re-authentication starts from (rk).
+    pub fn reauth(&self) -> ReauthSecret {
+        ReauthSecret(self.secret(b"reauth"))
+    }
+
+    fn secret(&self, label: &[u8]) -> Secret {
+        let mut secret = Secret([0; 32]);
+        expand(&self.ck.0, label, &self.th, &mut secret.0);
+        secret
+    }
+}
+
+/// The secret of one direction, from which the record layer derives its keys.
+pub struct TrafficSecret(Secret);
+
+impl TrafficSecret {
+    /// The secret bytes.
+    pub const fn expose(&self) -> &[u8; 32] {
+        &self.0.0
+    }
+
+    pub(crate) fn seal_box4(&self, aead: impl Aead, text: &mut [u8]) -> Result<Tag, Error> {
+        let (key, iv) = self.keys(aead);
+        aead.seal(&key, &iv, &[], text)
+    }
+
+    pub(crate) fn open_box4(&self, aead: impl Aead, text: &mut [u8], tag: &Tag) -> Result<(), Error> {
+        let (key, iv) = self.keys(aead);
+        aead.open(&key, &iv, &[], text, tag)
+    }
+
+    fn keys(&self, aead: impl Aead) -> (Key, Nonce) {
+        let (mut key, mut iv) = (Key::zeroed(), Nonce::zeroed());
+        if let Some(key) = key.as_mut_bytes().get_mut(..aead.key_len()) {
+            expand(&self.0.0, b"key", b"", key);
+        }
+        if let Some(iv) = iv.as_mut_bytes().get_mut(..aead.nonce_len()) {
+            expand(&self.0.0, b"iv", b"", iv);
+        }
+        (key, iv)
+    }
+}
+
+/// The resumption master secret of a session.
+pub struct Rms(Secret);
+
+impl Rms {
+    /// A stored one.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(Secret(bytes))
+    }
+
+    /// The secret bytes, for a ticket or a store.
+    pub const fn expose(&self) -> &[u8; 32] {
+        &self.0.0
+    }
+}
+
+/// Derives secrets for other protocols that want to be bound to this session.
+pub struct Exporter(Secret);
+
+impl Exporter {
+    /// 32 bytes for `label` and `context`: Expand(exp, label, H(context)).
+    pub fn export(&self, label: &[u8], context: &[u8], out: &mut [u8; 32]) {
+        expand(&self.0.0, label, &Sha256::digest(context), out);
+    }
+}
+
+/// The secret that a re-authentication starts from.
+pub struct ReauthSecret(Secret);
+
+impl ReauthSecret {
+    /// The secret bytes.
+    pub const fn expose(&self) -> &[u8; 32] {
+        &self.0.0
+    }
+}
+
+/// 32 secret bytes: no `Debug`, `Clone` or `PartialEq`; wiped on drop.
+#[derive(Zeroize, ZeroizeOnDrop)]
+struct Secret([u8; 32]);
+
+impl Secret {
+    fn next_ck(&self, h: &[u8; 32]) -> Self {
+        let mut ck = Self([0; 32]);
+        expand(&self.0, b"ck", h, &mut ck.0);
+        ck
+    }
+}
