@@ -13,6 +13,7 @@ mod established;
 pub mod identity;
 pub mod message;
 pub mod mqtt;
+pub mod record;
 pub mod schedule;
 pub mod suite;
 

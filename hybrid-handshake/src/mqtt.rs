@@ -15,3 +15,4 @@ pub use property::{Place, Properties, Property};
 pub use reader::Reader;
 pub use reason::ReasonCode;
 pub use writer::Writer;
+pub(crate) use writer::varint_len;
