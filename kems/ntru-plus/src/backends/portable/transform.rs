@@ -1,0 +1,113 @@
+//! The transform: one special layer, then radix 3, then radix 2 (specification, NTT).
+
+use crate::{
+    field::{F, invert},
+    params::Params,
+};
+
+/// Starting from |c| < q, the special layer and every radix-2 layer add less than 0.71q and a radix-3 layer less than
+/// twice that: at most 7.4q before the end, so that one reduction there is enough.
+pub(super) fn forward<P: Params>(poly: &mut [i16]) {
+    let mut zetas = P::ZETAS[1..].iter().copied();
+    let mut len = P::N / 2;
+
+    if let Some(z) = zetas.next() {
+        let (low, high) = poly.split_at_mut(len);
+        for (low, high) in low.iter_mut().zip(high) {
+            let (a, b) = (*low, *high);
+            let zb = F::mul(b, z);
+            *low = a + zb;
+            *high = a + b - zb;
+        }
+    }
+    for _ in 0..P::RADIX3_LAYERS {
+        len /= 3;
+        for block in poly.chunks_exact_mut(3 * len) {
+            let (Some(alpha), Some(alpha2)) = (zetas.next(), zetas.next()) else {
+                return;
+            };
+            let (first, rest) = block.split_at_mut(len);
+            let (second, third) = rest.split_at_mut(len);
+            for ((first, second), third) in first.iter_mut().zip(second).zip(third) {
+                let a = *first;
+                let t1 = F::mul(*second, alpha);
+                let t2 = F::mul(*third, alpha2);
+                let t3 = F::mul(t1 - t2, Constants::<P>::OMEGA);
+                *first = a + t1 + t2;
+                *second = a - t2 + t3;
+                *third = a - t1 - t3;
+            }
+        }
+    }
+    while len > P::LEAF {
+        len /= 2;
+        for (block, zeta) in poly.chunks_exact_mut(2 * len).zip(zetas.by_ref()) {
+            let (low, high) = block.split_at_mut(len);
+            for (low, high) in low.iter_mut().zip(high) {
+                let t = F::mul(*high, zeta);
+                (*low, *high) = (*low + t, *low - t);
+            }
+        }
+    }
+    poly.iter_mut().for_each(|c| *c = F::barrett(*c));
+}
+
+/// Reads the twiddles backwards: at the mirrored place stands -1 / zeta^e for radix 2, and omega / alpha with its
+/// square for radix 3.
+///
+/// Sums double in each radix-2 layer and triple in a radix-3 layer. They are reduced in the third layer, where they are
+/// below 8q, and in every radix-3 layer, where they are below 9q.
+pub(super) fn inverse<P: Params>(poly: &mut [i16]) {
+    let mut zetas = P::ZETAS[1..].iter().rev().copied();
+    let mut len = P::LEAF;
+
+    let mut layer = 1;
+    while len < P::N / 2 / 3usize.pow(P::RADIX3_LAYERS as u32) {
+        for (block, zeta) in poly.chunks_exact_mut(2 * len).zip(zetas.by_ref()) {
+            let (low, high) = block.split_at_mut(len);
+            for (low, high) in low.iter_mut().zip(high) {
+                let (u, v) = (*low, *high);
+                *low = if layer == 3 { F::barrett(u + v) } else { u + v };
+                *high = F::mul(v - u, zeta);
+            }
+        }
+        len *= 2;
+        layer += 1;
+    }
+    for _ in 0..P::RADIX3_LAYERS {
+        for block in poly.chunks_exact_mut(3 * len) {
+            let (Some(alpha2), Some(alpha)) = (zetas.next(), zetas.next()) else {
+                return;
+            };
+            let (first, rest) = block.split_at_mut(len);
+            let (second, third) = rest.split_at_mut(len);
+            for ((first, second), third) in first.iter_mut().zip(second).zip(third) {
+                let (u, v, w) = (*first, *second, *third);
+                let t = F::mul(v - u, Constants::<P>::OMEGA);
+                *first = F::barrett(u + v + w);
+                *second = F::mul(w - u + t, alpha);
+                *third = F::mul(w - v - t, alpha2);
+            }
+        }
+        len *= 3;
+    }
+
+    let (low, high) = poly.split_at_mut(len);
+    for (low, high) in low.iter_mut().zip(high) {
+        let t = F::mul(*low - *high, Constants::<P>::SPECIAL);
+        *low = F::barrett(F::mul(*low + *high - t, Constants::<P>::SCALE));
+        *high = F::barrett(F::mul(2 * t, Constants::<P>::SCALE));
+    }
+}
+
+struct Constants<P>(core::marker::PhantomData<P>);
+
+/// All times 2^16, centred, from z = zeta^(order/6), a primitive sixth root of unity.
+impl<P: Params> Constants<P> {
+    /// omega = z^2.
+    const OMEGA: i16 = F::barrett(F::mul(P::ZETAS[1], P::ZETAS[1]));
+    /// 1 / (z - z^5), where z^5 = 1 - z.
+    const SPECIAL: i16 = F::barrett(invert(F::barrett(2 * P::ZETAS[1] - F::R)));
+    /// 1 / (n/d): what the layers gather.
+    const SCALE: i16 = F::barrett(invert(F::to_montgomery((P::N / P::LEAF) as i16)));
+}

@@ -1,0 +1,313 @@
+//! Key generation, encapsulation and decapsulation (specification, algorithms of the KEM).
+//!
+//! One polynomial buffer serves each operation. What else is needed lies packed in the caller's buffers and is unpacked
+//! a piece at a time.
+
+use kem_core::{
+    Bytes, Ek, InvalidKey, Kem, NotInvertible, Rejected, SharedSecret,
+    hash::{Shake256, XofReader},
+    rand_core::CryptoRng,
+};
+use subtle::{Choice, ConstantTimeEq};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::{
+    NtruPlus,
+    backends::{Arith, Native},
+    encoding::{PACKED_PIECE, PIECE, is_canonical, pack, unpack},
+    field::{F, invert, mod3},
+    params::{Params, sealed::Zeroed},
+    profile::Profile,
+    sotp::{decode, is_difference, split_trits, subtract_bits},
+};
+
+impl<P: Params, V: Profile> Kem for NtruPlus<P, V> {
+    type EkBytes = P::Packed;
+    type DkBytes = P::Dk;
+    type CtBytes = P::Packed;
+    /// Seed of f, seed of g.
+    type KeygenCoins = [u8; 2 * SEED_LEN];
+    /// The message m.
+    type EncapsCoins = P::Message;
+    type Rejection = Rejected;
+
+    fn check_ek(ek: &P::Packed) -> Result<(), InvalidKey> {
+        if is_canonical::<V>(ek.as_ref()).into() {
+            Ok(())
+        } else {
+            Err(InvalidKey)
+        }
+    }
+
+    /// Coefficients are canonical, and the stored hash is that of the encapsulation key that the stored 1/h belongs to.
+    fn check_dk(dk: &P::Dk) -> Result<(), InvalidKey> {
+        if check_dk::<P, V>(Native, dk).into() {
+            Ok(())
+        } else {
+            Err(InvalidKey)
+        }
+    }
+
+    /// Draws 32 bytes for f until they give an invertible polynomial, then 32 bytes for g until they do.
+    fn keygen(rng: &mut impl CryptoRng, ek: &mut P::Packed, dk: &mut P::Dk) -> Result<(), NotInvertible> {
+        let mut seed = Zeroizing::new([0; SEED_LEN]);
+        let f = draw(rng, &mut seed, |seed| begin_key::<P, V>(Native, seed, dk));
+        let made = f.and_then(|()| draw(rng, &mut seed, |seed| finish_key::<P, V>(Native, seed, ek, dk)));
+        made.inspect_err(|_| erase(ek, dk))
+    }
+
+    fn keygen_from(coins: &[u8; 2 * SEED_LEN], ek: &mut P::Packed, dk: &mut P::Dk) -> Result<(), NotInvertible> {
+        let (f, g) = coins.split_at(SEED_LEN);
+        let made = begin_key::<P, V>(Native, f, dk).and_then(|()| finish_key::<P, V>(Native, g, ek, dk));
+        made.inspect_err(|_| erase(ek, dk))
+    }
+
+    fn encaps_from(m: &P::Message, ek: &Ek<'_, Self>, ct: &mut P::Packed, ss: &mut SharedSecret) {
+        encaps::<P, V>(Native, m, ek.as_bytes(), ct, ss);
+    }
+
+    fn decaps(dk: &P::Dk, ct: &P::Packed, ss: &mut SharedSecret) -> Result<(), Rejected> {
+        if decaps::<P, V>(Native, dk, ct, ss).into() {
+            Ok(())
+        } else {
+            Err(Rejected)
+        }
+    }
+}
+
+/// Bytes from which f is expanded, and again for g.
+const SEED_LEN: usize = 32;
+
+/// Tries seeds from `rng`. 64 failures in a row mean a dead generator: the largest set gets there once in 2^116 keys.
+fn draw(
+    rng: &mut impl CryptoRng,
+    seed: &mut [u8; SEED_LEN],
+    mut attempt: impl FnMut(&[u8]) -> Result<(), NotInvertible>,
+) -> Result<(), NotInvertible> {
+    (0..64)
+        .find_map(|_| {
+            rng.fill_bytes(seed);
+            attempt(seed).ok()
+        })
+        .ok_or(NotInvertible)
+}
+
+fn erase(ek: &mut impl Zeroize, dk: &mut impl Zeroize) {
+    ek.zeroize();
+    dk.zeroize();
+}
+
+/// KeyGen step 1. Puts f in its place in `dk`, and 1/f where 1/h will be.
+fn begin_key<P: Params, V: Profile>(arith: impl Arith, seed: &[u8], dk: &mut P::Dk) -> Result<(), NotInvertible> {
+    let mut poly = three_times_binomial::<P, V>(seed);
+    poly.as_mut()[0] += 1;
+    arith.ntt::<P>(&mut poly);
+    let (f, f_inverse, _) = split_dk_mut::<P>(dk);
+    pack::<V>(poly.as_ref(), f);
+    let invertible = arith.invert::<P>(&mut poly, 1);
+    pack::<V>(poly.as_ref(), f_inverse);
+    if invertible.into() { Ok(()) } else { Err(NotInvertible) }
+}
+
+/// KeyGen steps 2 and 3. If it fails, `dk` is still what [`begin_key`] made of it.
+fn finish_key<P: Params, V: Profile>(
+    arith: impl Arith,
+    seed: &[u8],
+    ek: &mut P::Packed,
+    dk: &mut P::Dk,
+) -> Result<(), NotInvertible> {
+    let mut poly = three_times_binomial::<P, V>(seed);
+    arith.ntt::<P>(&mut poly);
+    let (_, inverse, hash) = split_dk_mut::<P>(dk);
+    multiply_packed::<P, V>(arith, &mut poly, inverse, Scale::<V>::NEW_KEY);
+    pack::<V>(poly.as_ref(), ek.as_mut());
+    // As 1/f has an inverse, h has one exactly if g has.
+    if (!arith.invert::<P>(&mut poly, Scale::<V>::INVERSE_KEY)).into() {
+        return Err(NotInvertible);
+    }
+    pack::<V>(poly.as_ref(), inverse);
+    hash.copy_from_slice(&V::hash_ek(ek.as_ref()));
+    Ok(())
+}
+
+fn check_dk<P: Params, V: Profile>(arith: impl Arith, dk: &P::Dk) -> Choice {
+    let (f, h_inverse, hash) = split_dk::<P>(dk);
+    let mut poly = Zeroizing::new(P::Poly::ZERO);
+    let canonical = is_canonical::<V>(f) & unpack::<V>(h_inverse, poly.as_mut());
+    poly.as_mut().iter_mut().for_each(|c| *c = F::barrett(*c));
+    let invertible = arith.invert::<P>(&mut poly, Scale::<V>::INVERSE_KEY);
+    let mut ek = P::Packed::ZERO;
+    pack::<V>(poly.as_ref(), ek.as_mut());
+    canonical & invertible & V::hash_ek(ek.as_ref()).ct_eq(hash)
+}
+
+fn encaps<P: Params, V: Profile>(
+    arith: impl Arith,
+    m: &P::Message,
+    ek: &P::Packed,
+    ct: &mut P::Packed,
+    ss: &mut SharedSecret,
+) {
+    let mut poly = Zeroizing::new(P::Poly::ZERO);
+    let r = hash_message::<P>(m, &V::hash_ek(ek.as_ref()), ss.expose_mut());
+    subtract_bits::<V>(r.low.as_ref(), r.high.as_ref(), poly.as_mut());
+    arith.ntt::<P>(&mut poly);
+    // r waits in `ct` while the message polynomial is made in its place.
+    pack::<V>(poly.as_ref(), ct.as_mut());
+    let mut pad = pad::<P>(Shake256::new(), |hash| hash.update(ct.as_ref()));
+    pad.low
+        .as_mut()
+        .iter_mut()
+        .zip(m.as_ref())
+        .for_each(|(pad, m)| *pad ^= m);
+    subtract_bits::<V>(pad.low.as_ref(), pad.high.as_ref(), poly.as_mut());
+    arith.ntt::<P>(&mut poly);
+
+    let (mut r, mut h) = (Zeroizing::new([0; PIECE]), [0; PIECE]);
+    let pieces = poly.as_mut().chunks_mut(PIECE).zip(ek.as_ref().chunks(PACKED_PIECE));
+    for (number, ((poly, ek), ct)) in pieces.zip(ct.as_mut().chunks_mut(PACKED_PIECE)).enumerate() {
+        let (r, h) = (&mut r[..poly.len()], &mut h[..poly.len()]);
+        unpack::<V>(ct, r);
+        unpack::<V>(ek, h);
+        arith.multiply::<P>(r, h, number * PIECE, Scale::<V>::USED_KEY);
+        poly.iter_mut().zip(r).for_each(|(c, hr)| *c = F::barrett(*c + *hr));
+        pack::<V>(poly, ct);
+    }
+}
+
+/// 1 if `ct` is accepted; otherwise `ss` is all zero. The same work is done either way.
+fn decaps<P: Params, V: Profile>(arith: impl Arith, dk: &P::Dk, ct: &P::Packed, ss: &mut SharedSecret) -> Choice {
+    let (f, h_inverse, ek_hash) = split_dk::<P>(dk);
+    let mut poly = Zeroizing::new(P::Poly::ZERO);
+
+    // y = c f modulo q, then modulo 3
+    let mut good = unpack::<V>(ct.as_ref(), poly.as_mut());
+    good &= multiply_packed::<P, V>(arith, &mut poly, f, F::R2);
+    arith.inverse_ntt::<P>(&mut poly);
+    poly.as_mut().iter_mut().for_each(|c| *c = mod3(*c));
+    let (mut m, mut negative) = (Zeroizing::new(P::Message::ZERO), Zeroizing::new(P::Message::ZERO));
+    split_trits::<V>(poly.as_ref(), (*m).as_mut(), (*negative).as_mut());
+
+    // r = (c - y) / h, which is hashed on the way
+    arith.ntt::<P>(&mut poly);
+    let pad = pad::<P>(Shake256::new(), |hash| {
+        good &= recover_r::<P, V>(arith, &mut poly, ct, h_inverse, |packed| hash.update(packed));
+    });
+    good &= decode((*m).as_mut(), negative.as_ref(), pad.low.as_ref(), pad.high.as_ref());
+
+    // The transform is one-to-one: comparing r is comparing the ciphertext, and needs no second polynomial.
+    let mut key = Zeroizing::new([0; SharedSecret::LEN]);
+    let expected = hash_message::<P>(&m, ek_hash, &mut key);
+    arith.inverse_ntt::<P>(&mut poly);
+    good &= is_difference::<V>(poly.as_ref(), expected.low.as_ref(), expected.high.as_ref());
+
+    ss.zeroize();
+    ss.conditional_assign(&key, good);
+    good
+}
+
+/// Turns y into r = (c - y) / h and passes on the packed pieces of r. 1 if 1/h is canonical.
+fn recover_r<P: Params, V: Profile>(
+    arith: impl Arith,
+    poly: &mut P::Poly,
+    ct: &P::Packed,
+    h_inverse: &[u8],
+    mut absorb: impl FnMut(&[u8]),
+) -> Choice {
+    let mut piece = Zeroizing::new([0; PIECE]);
+    let mut packed = Zeroizing::new([0; PACKED_PIECE]);
+    let mut canonical = Choice::from(1);
+    let pieces = poly.as_mut().chunks_mut(PIECE).zip(ct.as_ref().chunks(PACKED_PIECE));
+    for (number, ((poly, ct), h_inverse)) in pieces.zip(h_inverse.chunks(PACKED_PIECE)).enumerate() {
+        let piece = &mut piece[..poly.len()];
+        unpack::<V>(ct, piece);
+        poly.iter_mut().zip(&*piece).for_each(|(y, c)| *y = c - *y);
+        canonical &= unpack::<V>(h_inverse, piece);
+        arith.multiply::<P>(poly, piece, number * PIECE, Scale::<V>::USED_KEY);
+        let packed = &mut packed[..ct.len()];
+        pack::<V>(poly, packed);
+        absorb(packed);
+    }
+    canonical
+}
+
+/// Multiplies by a packed polynomial, a piece at a time. 1 if that one is canonical.
+fn multiply_packed<P: Params, V: Profile>(arith: impl Arith, poly: &mut P::Poly, packed: &[u8], scale: i16) -> Choice {
+    let mut piece = Zeroizing::new([0; PIECE]);
+    let mut canonical = Choice::from(1);
+    for (number, (poly, packed)) in poly
+        .as_mut()
+        .chunks_mut(PIECE)
+        .zip(packed.chunks(PACKED_PIECE))
+        .enumerate()
+    {
+        let piece = &mut piece[..poly.len()];
+        canonical &= unpack::<V>(packed, piece);
+        arith.multiply::<P>(poly, piece, number * PIECE, scale);
+    }
+    canonical
+}
+
+/// f' or g, from SHAKE256 of a seed and then CBD1, times 3.
+fn three_times_binomial<P: Params, V: Profile>(seed: &[u8]) -> Zeroizing<P::Poly> {
+    let bits = Bits::<P>::read(&mut Shake256::absorb_all(&[seed]));
+    let mut poly = Zeroizing::new(P::Poly::ZERO);
+    subtract_bits::<V>(bits.low.as_ref(), bits.high.as_ref(), poly.as_mut());
+    poly.as_mut().iter_mut().for_each(|c| *c *= 3);
+    poly
+}
+
+/// H(m, F(pk)): the shared secret and the bits of r.
+fn hash_message<P: Params>(m: &P::Message, ek_hash: &[u8], key: &mut [u8; SharedSecret::LEN]) -> Bits<P> {
+    let mut reader = Shake256::absorb_all(&[&[2], m.as_ref(), ek_hash]);
+    reader.read(key);
+    Bits::read(&mut reader)
+}
+
+/// G: the pad over the message, from packed r, which `absorb` feeds in.
+fn pad<P: Params>(mut hash: Shake256, absorb: impl FnOnce(&mut Shake256)) -> Bits<P> {
+    hash.update(&[1]);
+    absorb(&mut hash);
+    Bits::read(&mut hash.finalize())
+}
+
+/// 2n secret bits in two halves.
+struct Bits<P: Params> {
+    low: Zeroizing<P::Message>,
+    high: Zeroizing<P::Message>,
+}
+
+impl<P: Params> Bits<P> {
+    fn read(reader: &mut impl XofReader) -> Self {
+        let (mut low, mut high) = (Zeroizing::new(P::Message::ZERO), Zeroizing::new(P::Message::ZERO));
+        reader.read((*low).as_mut());
+        reader.read((*high).as_mut());
+        Self { low, high }
+    }
+}
+
+/// f, 1/h and F(pk).
+fn split_dk<P: Params>(dk: &P::Dk) -> (&[u8], &[u8], &[u8]) {
+    let (f, rest) = dk.as_ref().split_at(P::Packed::LEN);
+    let (h_inverse, hash) = rest.split_at(P::Packed::LEN);
+    (f, h_inverse, hash)
+}
+
+fn split_dk_mut<P: Params>(dk: &mut P::Dk) -> (&mut [u8], &mut [u8], &mut [u8]) {
+    let (f, rest) = dk.as_mut().split_at_mut(P::Packed::LEN);
+    let (h_inverse, hash) = rest.split_at_mut(P::Packed::LEN);
+    (f, h_inverse, hash)
+}
+
+/// Factors for products and inverses with stored keys, which carry the factor k = `V::KEY_FACTOR`. A product takes its
+/// factor times 2^32.
+struct Scale<V>(core::marker::PhantomData<V>);
+
+impl<V: Profile> Scale<V> {
+    /// k h = k * g / f
+    const NEW_KEY: i16 = F::barrett(F::mul(F::mul(V::KEY_FACTOR, F::R2), F::R2));
+    /// k / h = k^2 / (k h)
+    const INVERSE_KEY: i16 = F::barrett(F::mul(F::mul(V::KEY_FACTOR, V::KEY_FACTOR), F::R2));
+    /// h r = 1/k * (k h) r
+    const USED_KEY: i16 = F::barrett(F::mul(invert(F::to_montgomery(V::KEY_FACTOR)), F::R2));
+}
