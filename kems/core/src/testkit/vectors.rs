@@ -2,6 +2,7 @@ use std::string::String;
 use std::vec::Vec;
 
 use serde::{Deserialize, Deserializer};
+use sha2::{Digest, Sha256};
 
 use super::hex::Hex;
 use super::kat::Kat;
@@ -17,7 +18,7 @@ use crate::{Bytes, Ek, Kem, SharedSecret};
 ///                  "bad_ek": [ { "id": "..", "at": 1, "mask": "0d" } ], "bad_dk": [] } ] }
 /// ```
 ///
-/// `kat`, `bad_ek`, `bad_dk`, `extra` and the `id` of a change are optional.
+/// `kat`, `bad_ek`, `bad_dk`, `extra` and the `id` of a change are optional; `dk_sha256` may stand for `dk`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
@@ -43,8 +44,10 @@ pub struct Vector {
     pub encaps_coins: Hex,
     /// Encapsulation key.
     pub ek: Hex,
-    /// Decapsulation key.
-    pub dk: Hex,
+    /// Decapsulation key; long ones may be given as `dk_sha256` instead.
+    pub dk: Option<Hex>,
+    /// SHA-256 of the decapsulation key.
+    pub dk_sha256: Option<Hex>,
     /// Ciphertext.
     pub ct: Hex,
     /// Shared secret.
@@ -140,7 +143,7 @@ pub fn check_vector<K: Kem>(v: &Vector) {
     let mut ss = SharedSecret::zeroed();
     K::keygen_from(sized(&v.keygen_coins), &mut ek, &mut dk).expect("these coins make a key pair");
     same(ek.as_ref(), &v.ek, &v.id, "ek");
-    same(dk.as_ref(), &v.dk, &v.id, "dk");
+    check_made_dk(dk.as_ref(), v);
     K::check_dk(&dk).expect("dk passes its own check");
     let parsed = Ek::<K>::parse(&v.ek).expect("ek is canonical");
     K::encaps_from(sized(&v.encaps_coins), &parsed, &mut ct, &mut ss);
@@ -180,10 +183,20 @@ pub fn check_vector<K: Kem>(v: &Vector) {
     }
     for change in &v.bad_dk {
         assert!(
-            K::check_dk(sized(&change.apply(&v.dk))).is_err(),
+            K::check_dk(sized(&change.apply(dk.as_ref()))).is_err(),
             "{}: dk with {change:?} is accepted",
             v.id
         );
+    }
+}
+
+fn check_made_dk(dk: &[u8], v: &Vector) {
+    assert!(v.dk.is_some() || v.dk_sha256.is_some(), "{}: no dk to compare", v.id);
+    if let Some(expected) = &v.dk {
+        same(dk, expected, &v.id, "dk");
+    }
+    if let Some(expected) = &v.dk_sha256 {
+        same(&Sha256::digest(dk), expected, &v.id, "SHA-256 of dk");
     }
 }
 

@@ -1,0 +1,140 @@
+use core::convert::Infallible;
+use core::marker::PhantomData;
+
+use kem_core::ct::{Compare, Emit};
+use kem_core::hash::{Sha3_256, Sha3_512};
+use kem_core::rand_core::CryptoRng;
+use kem_core::{Bytes, Ek, InvalidKey, Kem, NotInvertible, SharedSecret};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::backends::{Arith, Native};
+use crate::params::{P512, P768, P1024, Params};
+use crate::pke;
+use crate::poly::POLY_LEN;
+use crate::shell::{Fips203, Round3, Shell};
+
+/// A KEM of the Kyber family: parameter set `P` in the shell `V`.
+///
+/// `KeygenCoins` is d | z, `EncapsCoins` the 32 random bytes behind the message.
+pub struct Kyber<P, V>(PhantomData<(P, V)>);
+
+/// ML-KEM-512 (FIPS 203): category 1, keys of 800 and 1632 bytes, ciphertexts of 768.
+pub type MlKem512 = Kyber<P512, Fips203>;
+/// ML-KEM-768 (FIPS 203): category 3, keys of 1184 and 2400 bytes, ciphertexts of 1088.
+pub type MlKem768 = Kyber<P768, Fips203>;
+/// ML-KEM-1024 (FIPS 203): category 5, keys of 1568 and 3168 bytes, ciphertexts of 1568.
+pub type MlKem1024 = Kyber<P1024, Fips203>;
+/// Kyber512 of round 3; not interoperable with [`MlKem512`].
+pub type Kyber512 = Kyber<P512, Round3>;
+/// Kyber768 of round 3; not interoperable with [`MlKem768`].
+pub type Kyber768 = Kyber<P768, Round3>;
+/// Kyber1024 of round 3; not interoperable with [`MlKem1024`].
+pub type Kyber1024 = Kyber<P1024, Round3>;
+
+impl<P: Params, V: Shell> Kem for Kyber<P, V> {
+    type EkBytes = P::Ek;
+    type DkBytes = P::Dk;
+    type CtBytes = P::Ct;
+    type KeygenCoins = [u8; 64];
+    type EncapsCoins = [u8; 32];
+    type Rejection = Infallible;
+
+    fn check_ek(ek: &P::Ek) -> Result<(), InvalidKey> {
+        let () = P::CHECKED;
+        V::check_ek::<P>(ek.as_ref())
+    }
+
+    fn check_dk(dk: &P::Dk) -> Result<(), InvalidKey> {
+        let () = P::CHECKED;
+        let dk = DkParts::of::<P>(dk.as_ref());
+        V::check_dk(dk.ek, dk.h)
+    }
+
+    fn keygen_from(coins: &[u8; 64], ek: &mut P::Ek, dk: &mut P::Dk) -> Result<(), NotInvertible> {
+        let () = P::CHECKED;
+        keygen::<P, V>(Native, coins, ek.as_mut(), dk.as_mut());
+        Ok(())
+    }
+
+    fn encaps_from(coins: &[u8; 32], ek: &Ek<'_, Self>, ct: &mut P::Ct, ss: &mut SharedSecret) {
+        let () = P::CHECKED;
+        encaps::<P, V>(Native, coins, ek.as_bytes().as_ref(), ct.as_mut(), ss);
+    }
+
+    fn decaps(dk: &P::Dk, ct: &P::Ct, ss: &mut SharedSecret) -> Result<(), Infallible> {
+        let () = P::CHECKED;
+        decaps::<P, V>(Native, &DkParts::of::<P>(dk.as_ref()), ct.as_ref(), ss);
+        Ok(())
+    }
+
+    fn keygen(rng: &mut impl CryptoRng, ek: &mut P::Ek, dk: &mut P::Dk) -> Result<(), NotInvertible> {
+        let mut coins = [0; 64];
+        V::draw(rng, &mut coins);
+        let made = Self::keygen_from(&coins, ek, dk);
+        coins.zeroize();
+        made
+    }
+}
+
+/// ML-KEM.KeyGen_internal (FIPS 203 section 6.1).
+fn keygen<P: Params, V: Shell>(arith: impl Arith, coins: &[u8; 64], ek: &mut [u8], dk: &mut [u8]) {
+    let (d, z) = halves(coins);
+    let mut seeds = Zeroizing::new([0; 64]);
+    V::expand::<P>(d, &mut seeds);
+    let (rho, sigma) = halves(&seeds);
+    let (s_hat, dk_rest) = dk.split_at_mut(P::K * POLY_LEN);
+    let (dk_ek, h_z) = dk_rest.split_at_mut(P::Ek::LEN);
+    let (h, dk_z) = h_z.split_at_mut(32);
+    let (t_hat, ek_rho) = ek.split_at_mut(P::K * POLY_LEN);
+    ek_rho.copy_from_slice(rho);
+    pke::keygen::<P>(arith, rho, sigma, t_hat, s_hat);
+    dk_ek.copy_from_slice(ek);
+    Sha3_256::digest(&[ek], h);
+    dk_z.copy_from_slice(z);
+}
+
+/// ML-KEM.Encaps_internal (section 6.2).
+fn encaps<P: Params, V: Shell>(arith: impl Arith, coins: &[u8; 32], ek: &[u8], ct: &mut [u8], ss: &mut SharedSecret) {
+    let m = V::message(coins);
+    let mut h = [0; 32];
+    Sha3_256::digest(&[ek], &mut h);
+    let mut k_r = Zeroizing::new([0; 64]);
+    Sha3_512::digest(&[&*m, &h], &mut *k_r);
+    let (k, r) = halves(&k_r);
+    pke::encrypt::<P>(arith, ek, &m, r, &mut Emit::new(ct));
+    V::accept(k, ct, ss);
+}
+
+/// ML-KEM.Decaps_internal (section 6.3). The second ciphertext is compared while it is made, and never stored.
+fn decaps<P: Params, V: Shell>(arith: impl Arith, dk: &DkParts<'_>, ct: &[u8], ss: &mut SharedSecret) {
+    let mut m = Zeroizing::new([0; 32]);
+    pke::decrypt::<P>(arith, dk.s_hat, ct, &mut m);
+    let mut k_r = Zeroizing::new([0; 64]);
+    Sha3_512::digest(&[&*m, dk.h], &mut *k_r);
+    let (k, r) = halves(&k_r);
+    let mut theirs = Compare::new(ct);
+    pke::encrypt::<P>(arith, dk.ek, &m, r, &mut theirs);
+    V::settle(k, dk.z, ct, theirs.matched(), ss);
+}
+
+/// The fields of a decapsulation key (FIPS 203 algorithm 16).
+struct DkParts<'a> {
+    s_hat: &'a [u8],
+    ek: &'a [u8],
+    h: &'a [u8],
+    z: &'a [u8],
+}
+
+impl<'a> DkParts<'a> {
+    fn of<P: Params>(dk: &'a [u8]) -> Self {
+        let (s_hat, rest) = dk.split_at(P::K * POLY_LEN);
+        let (ek, h_z) = rest.split_at(P::Ek::LEN);
+        let (h, z) = h_z.split_at(32);
+        Self { s_hat, ek, h, z }
+    }
+}
+
+fn halves(bytes: &[u8; 64]) -> (&[u8; 32], &[u8; 32]) {
+    let (chunks, _) = bytes.as_chunks();
+    (&chunks[0], &chunks[1])
+}

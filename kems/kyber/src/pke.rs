@@ -1,0 +1,99 @@
+//! K-PKE (FIPS 203 section 5), with one entry of the matrix at a time.
+
+use kem_core::ct::{CtSink, Emit};
+use zeroize::Zeroizing;
+
+use crate::backends::Arith;
+use crate::compress::{Width, message_of};
+use crate::params::Sizes;
+use crate::poly::{POLY_LEN, Poly, PolyVec};
+use crate::sample::{Cbd, Eta, matrix_entry};
+
+/// K-PKE.KeyGen from line 3 on: `t_hat` | `rho` is the encryption key, `s_hat` the decryption key, both of 384 k bytes.
+pub(crate) fn keygen<P: Sizes>(
+    arith: impl Arith,
+    rho: &[u8; 32],
+    sigma: &[u8; 32],
+    t_hat: &mut [u8],
+    s_hat: &mut [u8],
+) {
+    let s = small_vector::<P>(arith, sigma);
+    let mut out = Emit::new(s_hat);
+    s.as_ref().iter().for_each(|s| s.encode(&mut out));
+
+    let mut out = Emit::new(t_hat);
+    let (mut t, mut work) = (Zeroizing::new(Poly::ZERO), Zeroizing::new(Poly::ZERO));
+    for i in 0..P::K as u8 {
+        t.0.fill(0);
+        for (j, s) in (0..).zip(s.as_ref()) {
+            matrix_entry(rho, i, j, &mut work);
+            arith.basemul_acc(&mut t, &work, s);
+        }
+        t.lift();
+        P::Eta1::sample(sigma, P::K as u8 + i, &mut work);
+        arith.ntt(&mut work);
+        t.add(&work);
+        t.encode(&mut out);
+    }
+}
+
+/// K-PKE.Encrypt: `ek` is t_hat | rho, the ciphertext goes to `sink`.
+pub(crate) fn encrypt<P: Sizes>(arith: impl Arith, ek: &[u8], m: &[u8; 32], r: &[u8; 32], sink: &mut impl CtSink) {
+    let y = small_vector::<P>(arith, r);
+    let (t_hat, rho) = ek.as_chunks::<32>().0.split_at(P::K * POLY_LEN / 32);
+    let [rho] = rho else { return };
+    let (mut c, mut work) = (Zeroizing::new(Poly::ZERO), Zeroizing::new(Poly::ZERO));
+    for i in 0..P::K as u8 {
+        c.0.fill(0);
+        for (j, y) in (0..).zip(y.as_ref()) {
+            // The transposed matrix.
+            matrix_entry(rho, j, i, &mut work);
+            arith.basemul_acc(&mut c, &work, y);
+        }
+        arith.inverse_ntt(&mut c);
+        Cbd::<2>::sample(r, P::K as u8 + i, &mut work);
+        c.add(&work);
+        P::Du::encode(&c, sink);
+    }
+    c.0.fill(0);
+    for (t, y) in t_hat.as_flattened().chunks_exact(POLY_LEN).zip(y.as_ref()) {
+        work.decode(t);
+        arith.basemul_acc(&mut c, &work, y);
+    }
+    arith.inverse_ntt(&mut c);
+    Cbd::<2>::sample(r, 2 * P::K as u8, &mut work);
+    c.add(&work);
+    c.add_message(m);
+    P::Dv::encode(&c, sink);
+}
+
+/// K-PKE.Decrypt with the 384 k bytes of `s_hat`.
+pub(crate) fn decrypt<P: Sizes>(arith: impl Arith, s_hat: &[u8], ct: &[u8], m: &mut [u8; 32]) {
+    let u_len = 32 * P::Du::BITS as usize;
+    let (u_bytes, v_bytes) = ct.split_at(P::K * u_len);
+    let (mut product, mut s, mut work) = (
+        Zeroizing::new(Poly::ZERO),
+        Zeroizing::new(Poly::ZERO),
+        Zeroizing::new(Poly::ZERO),
+    );
+    for (s_bytes, u_bytes) in s_hat.chunks_exact(POLY_LEN).zip(u_bytes.chunks_exact(u_len)) {
+        s.decode(s_bytes);
+        P::Du::decode(u_bytes, &mut work);
+        arith.ntt(&mut work);
+        arith.basemul_acc(&mut product, &s, &work);
+    }
+    arith.inverse_ntt(&mut product);
+    P::Dv::decode(v_bytes, &mut work);
+    work.sub(&product);
+    message_of(&work, m);
+}
+
+/// k polynomials of the law eta1 with nonces 0 .. k, in T_q: s_hat or y_hat. Out: |c| <= (Q + 1) / 2.
+fn small_vector<P: Sizes>(arith: impl Arith, seed: &[u8; 32]) -> Zeroizing<P::PolyVec> {
+    let mut vector = Zeroizing::new(P::PolyVec::ZERO);
+    for (nonce, p) in (0..).zip(vector.as_mut()) {
+        P::Eta1::sample(seed, nonce, p);
+        arith.ntt(p);
+    }
+    vector
+}
