@@ -115,3 +115,6 @@ impl Dh for Group {
         agree(secret: &DhSecret, share: &[u8], ss: &mut SharedSecret);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -94,3 +94,6 @@ impl TryRng for Drbg {
 }
 
 impl TryCryptoRng for Drbg {}
+
+#[cfg(test)]
+mod tests;

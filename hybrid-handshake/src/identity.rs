@@ -1,6 +1,7 @@
 //! Who is who: device ids, credentials, the broker key and its fingerprint, and their text form in files.
 
 mod key;
+mod text;
 
 use core::fmt;
 
@@ -9,6 +10,7 @@ use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 pub use key::{BrokerKey, BrokerSecret, DeviceSecret, Fingerprint, KID_LEN, Kid, PublicKey};
+pub use text::{BrokerLine, DeviceLine, MAX_KEY_LEN, PskLine};
 
 use crate::{Malformed, suite::Mode};
 
@@ -32,7 +34,8 @@ impl DeviceId {
             .get_mut(..id.len())
             .ok_or(Malformed::Value)?
             .copy_from_slice(id.as_bytes());
-        Self::from_padded(&padded)
+        // A zero byte within the id would read as its end.
+        Self::from_padded(&padded).ok().filter(|parsed| parsed.as_str() == id).ok_or(Malformed::Value)
     }
 
     /// An id as box1 and tickets carry it.
@@ -137,3 +140,6 @@ pub(crate) fn credential_hash(mode: Mode, id: Option<&DeviceId>, key: Option<&Pu
     }
     hash.finalize().into()
 }
+
+#[cfg(test)]
+mod tests;

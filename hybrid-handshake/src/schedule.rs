@@ -274,3 +274,6 @@ impl Secret {
         ck
     }
 }
+
+#[cfg(test)]
+mod tests;

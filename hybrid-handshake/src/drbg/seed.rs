@@ -170,3 +170,6 @@ impl Seed {
 
 /// Without a table: 1 KB of RAM would be a high price for 36 bytes a boot.
 static CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
+
+#[cfg(test)]
+mod tests;
