@@ -1,6 +1,7 @@
 use crate::{
     message::Capabilities,
-    schedule::{Exporter, ReauthSecret, Rms, Session, TrafficSecret},
+    record::{Opener, Sealer},
+    schedule::{Exporter, ReauthSecret, Rms, Session},
     suite::Suite,
 };
 
@@ -8,14 +9,10 @@ use crate::{
 pub struct Established<S: Suite> {
     /// The suite of the handshake.
     pub suite: S,
-    /// The secret of what this side sends.
-    pub sends: TrafficSecret,
-    /// The secret of what the peer sends; box4 has used counter 0 of the broker's direction.
-    pub takes: TrafficSecret,
-    /// The largest record plaintext the peer takes, in bytes.
-    pub peer_record_limit: u16,
-    /// The largest record plaintext this side takes, in bytes.
-    pub own_record_limit: u16,
+    /// Seals what this side sends.
+    pub sealer: Sealer<S::Aead>,
+    /// Opens what the peer sends.
+    pub opener: Opener<S::Aead>,
     /// Optional features in use.
     pub options: Capabilities,
     /// The broker's clock when it wrote M2, in Unix seconds UTC.
@@ -31,9 +28,8 @@ pub struct Established<S: Suite> {
 impl<S: Suite> Established<S> {
     pub(crate) fn new(
         suite: S,
-        sends: TrafficSecret,
-        takes: TrafficSecret,
-        (peer_record_limit, own_record_limit): (u16, u16),
+        sealer: Sealer<S::Aead>,
+        opener: Opener<S::Aead>,
         session: &Session,
         options: Capabilities,
         broker_time: u64,
@@ -41,10 +37,8 @@ impl<S: Suite> Established<S> {
         let (rms, exporter, reauth) = (session.rms(), session.exporter(), session.reauth());
         Self {
             suite,
-            sends,
-            takes,
-            peer_record_limit,
-            own_record_limit,
+            sealer,
+            opener,
             options,
             broker_time,
             rms,

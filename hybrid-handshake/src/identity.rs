@@ -35,7 +35,10 @@ impl DeviceId {
             .ok_or(Malformed::Value)?
             .copy_from_slice(id.as_bytes());
         // A zero byte within the id would read as its end.
-        Self::from_padded(&padded).ok().filter(|parsed| parsed.as_str() == id).ok_or(Malformed::Value)
+        Self::from_padded(&padded)
+            .ok()
+            .filter(|parsed| parsed.as_str() == id)
+            .ok_or(Malformed::Value)
     }
 
     /// An id as box1 and tickets carry it.

@@ -205,27 +205,6 @@ impl TrafficSecret {
     pub const fn expose(&self) -> &[u8; 32] {
         &self.0.0
     }
-
-    pub(crate) fn seal_box4(&self, aead: impl Aead, text: &mut [u8]) -> Result<Tag, Error> {
-        let (key, iv) = self.keys(aead);
-        aead.seal(&key, &iv, &[], text)
-    }
-
-    pub(crate) fn open_box4(&self, aead: impl Aead, text: &mut [u8], tag: &Tag) -> Result<(), Error> {
-        let (key, iv) = self.keys(aead);
-        aead.open(&key, &iv, &[], text, tag)
-    }
-
-    fn keys(&self, aead: impl Aead) -> (Key, Nonce) {
-        let (mut key, mut iv) = (Key::zeroed(), Nonce::zeroed());
-        if let Some(key) = key.as_mut_bytes().get_mut(..aead.key_len()) {
-            expand(&self.0.0, b"key", b"", key);
-        }
-        if let Some(iv) = iv.as_mut_bytes().get_mut(..aead.nonce_len()) {
-            expand(&self.0.0, b"iv", b"", iv);
-        }
-        (key, iv)
-    }
 }
 
 /// The resumption master secret of a session.

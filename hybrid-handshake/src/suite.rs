@@ -12,6 +12,10 @@ mod name;
 pub use any::AnySuite;
 #[cfg(feature = "lab")]
 pub use fixed::P0;
+#[cfg(feature = "ctru-light")]
+pub use fixed::X25519CtruLightAscon;
+#[cfg(feature = "kyber")]
+pub use fixed::X25519MlKem768ChaCha20Poly1305;
 pub use fixed::{FixedAead, FixedProfile, P1, P2, StaticSuite};
 pub use id::{AeadId, Group, KemId, KemStatus, Mode, Profile, SuiteId};
 pub use kem::{AnyKem, Ephemeral, FixedKem, KemScheme, NamedKem};

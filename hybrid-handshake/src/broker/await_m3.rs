@@ -6,6 +6,7 @@ use crate::{
     broker::{Claim, Share, Terms},
     dh::{Dh, DhSecret},
     message::{connack_limit, m3_len, m4_len},
+    record::{Opener, Sealer},
     schedule::{Chain, Session},
     suite::{Ephemeral, KemScheme, Mode, Profile, Suite},
 };
@@ -128,19 +129,12 @@ impl<S: Suite> SendM4<S> {
         })?;
         let (text, tag) = out.split_last_chunk_mut().ok_or(Error::Misuse)?;
         text.copy_from_slice(connack);
-        let (sends, takes) = (session.broker_traffic(), session.client_traffic());
-        *tag = sends.seal_box4(suite.aead(), text)?;
+        let mut sealer = Sealer::new(suite.aead(), session.broker_traffic().expose(), terms.peer.record());
+        *tag = sealer.seal_box4(text)?;
+        let opener = Opener::new(suite.aead(), session.client_traffic().expose(), terms.own.record());
         Ok((
             len,
-            Established::new(
-                suite,
-                sends,
-                takes,
-                (terms.peer.record(), terms.own.record()),
-                &session,
-                terms.options,
-                terms.time,
-            ),
+            Established::new(suite, sealer, opener, &session, terms.options, terms.time),
         ))
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     dh::{Dh, DhSecret},
     drbg::Drbg,
     message::{M2, Writer, m3_len},
+    record::{Opener, Sealer},
     schedule::{Chain, Session},
     suite::{KemScheme, Mode, Profile, Suite},
 };
@@ -118,19 +119,12 @@ impl<S: Suite> AwaitM4<S> {
     pub fn read_m4(self, m4: &mut [u8]) -> Result<(&mut [u8], Established<S>), Error> {
         let Self { suite, session, terms } = self;
         let (connack, tag) = m4.split_last_chunk_mut().ok_or(Malformed::Truncated)?;
-        let (sends, takes) = (session.client_traffic(), session.broker_traffic());
-        takes.open_box4(suite.aead(), connack, tag)?;
+        let mut opener = Opener::new(suite.aead(), session.broker_traffic().expose(), terms.own.record());
+        opener.open_box4(connack, tag)?;
+        let sealer = Sealer::new(suite.aead(), session.client_traffic().expose(), terms.peer.record());
         Ok((
             connack,
-            Established::new(
-                suite,
-                sends,
-                takes,
-                (terms.peer.record(), terms.own.record()),
-                &session,
-                terms.options,
-                terms.time,
-            ),
+            Established::new(suite, sealer, opener, &session, terms.options, terms.time),
         ))
     }
 }

@@ -9,6 +9,15 @@ use crate::{
 /// A suite fixed at build time: KEM, group, AEAD and profile as types, no bytes at run time.
 pub struct StaticSuite<K, D, A, P>(PhantomData<(K, D, A, P)>);
 
+/// The default suite of sensors, 1011.
+#[cfg(feature = "ctru-light")]
+pub type X25519CtruLightAscon =
+    StaticSuite<ctru_light::CtruLight<ctru_light::AsconXof>, crate::dh::X25519, AsconAead128, P1>;
+
+/// The default suite of desktops and gateways, 0222.
+#[cfg(feature = "kyber")]
+pub type X25519MlKem768ChaCha20Poly1305 = StaticSuite<kyber::MlKem768, crate::dh::X25519, ChaCha20Poly1305, P2>;
+
 impl<K: NamedKem, D: FixedDh, A: FixedAead, P: FixedProfile> StaticSuite<K, D, A, P> {
     /// Its id. A combination that has none does not build.
     pub const ID: SuiteId = match SuiteId::new(K::ID, D::GROUP, P::PROFILE, A::ID) {

@@ -230,4 +230,10 @@ macro_rules! dispatch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnyKem(KemId);
 
-dispatch! {}
+dispatch! {
+    MlKem512      "kyber"      kyber::MlKem512;
+    MlKem768      "kyber"      kyber::MlKem768;
+    MlKem1024     "kyber"      kyber::MlKem1024;
+    CtruLight     "ctru-light" ctru_light::CtruLight<ctru_light::AsconXof>;
+    CtruLightSha3 "ctru-light" ctru_light::CtruLight<ctru_light::Sha3>;
+}
