@@ -16,6 +16,7 @@ pub use pieces::Pieces;
 use super::header::PacketType;
 use super::writer::varint_len;
 use super::{Properties, Property, ReasonCode, Writer};
+use crate::aead::TAG_LEN;
 use crate::{Error, Malformed};
 
 /// The Authentication Method.
@@ -73,6 +74,15 @@ pub const fn auth_len(data_len: u16) -> u32 {
 /// Length of the CONNACK that [`frame_connack`] writes around `data_len` bytes.
 pub const fn connack_len(data_len: u16) -> u32 {
     CONNACK.len(data_len)
+}
+
+/// The longest inner CONNACK whose M4 fits into a CONNACK of at most `packet_limit` bytes.
+pub const fn inner_connack_limit(packet_limit: u16) -> u16 {
+    let mut data_len = packet_limit;
+    while data_len > 0 && connack_len(data_len) > packet_limit as u32 {
+        data_len -= 1;
+    }
+    data_len.saturating_sub(TAG_LEN as u16)
 }
 
 /// Everything of a packet but its properties.

@@ -1,7 +1,7 @@
 //! Properties (MQTT 5.0 section 2.2.2): one table of identifiers, types and places.
 
-use super::Reader;
-use crate::Malformed;
+use super::{Reader, Writer};
+use crate::{Error, Malformed};
 
 /// Where properties stand: in a packet, or in the will of a CONNECT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +61,30 @@ impl<'a> Properties<'a> {
     /// The bytes behind the Property Length.
     pub const fn as_bytes(&self) -> &'a [u8] {
         self.0
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Writes Property Length and properties.
+    pub fn write(&self, w: &mut Writer<'_>) {
+        w.varint_len(self.0.len());
+        w.bytes(self.0);
+    }
+
+    /// Writes `properties` into `buf` and checks them: how to make some for a packet of one's own.
+    ///
+    /// # Errors
+    /// As [`Properties::check`]; [`Error::Misuse`] for a string or data without encoding; [`Error::Buffer`].
+    pub fn build(buf: &'a mut [u8], place: Place, properties: &[Property<'_>]) -> Result<Self, Error> {
+        let mut w = Writer::new(buf);
+        for property in properties {
+            property.write(&mut w);
+        }
+        let len = w.finish()?;
+        Ok(Self::check(buf.get(..len).unwrap_or_default(), place)?)
     }
 
     /// Each property in wire order.
@@ -131,6 +155,14 @@ macro_rules! properties {
                 })
             }
 
+            /// Writes identifier and value.
+            pub fn write(&self, w: &mut Writer<'_>) {
+                w.u8(self.id());
+                match *self {
+                    $(Self::$name(value) => write!($kind, w, value),)+
+                }
+            }
+
             const fn belongs(&self, place: Place) -> bool {
                 matches!((self, place), $((Self::$name(_), $(Place::$place)|+))|+)
             }
@@ -154,6 +186,16 @@ macro_rules! read {
     };
     ($kind:ident, $r:ident) => {
         $r.$kind()?
+    };
+}
+
+macro_rules! write {
+    (pair, $w:ident, $value:ident) => {{
+        $w.string($value.0);
+        $w.string($value.1);
+    }};
+    ($kind:ident, $w:ident, $value:ident) => {
+        $w.$kind($value)
     };
 }
 

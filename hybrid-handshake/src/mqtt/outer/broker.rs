@@ -1,8 +1,7 @@
 //! What a broker reads before a client is connected, and how it refuses.
 
 use super::{Carried, METHOD, part, read_auth};
-use crate::mqtt::header::write_packet;
-use crate::mqtt::{FixedHeader, PacketType, Place, Properties, Property, Reader, ReasonCode, Writer};
+use crate::mqtt::{Connack, FixedHeader, Level, PacketType, Place, Properties, Property, Reader, ReasonCode};
 use crate::{Error, Malformed};
 
 /// A packet from the client between its CONNECT and the CONNACK.
@@ -44,7 +43,7 @@ pub fn read_connect(packet: &mut [u8]) -> Result<&mut [u8], Refusal> {
     let data = find_m1(packet)?;
     part(packet, Some(data)).map_err(|what| Refusal {
         error: what.into(),
-        form: Form::V5,
+        form: Form::Plain(Level::V5),
     })
 }
 
@@ -53,7 +52,7 @@ pub fn read_connect(packet: &mut [u8]) -> Result<&mut [u8], Refusal> {
 /// # Errors
 /// [`Error::Buffer`].
 pub fn write_refusal(out: &mut [u8], code: ReasonCode) -> Result<usize, Error> {
-    Form::V5.write(out, code)
+    Connack::new(code).write(Level::V5, out)
 }
 
 /// Why the first packet of a connection was refused, and in which form the client can be told.
@@ -83,27 +82,25 @@ impl Refusal {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// Return codes (MQTT 3.1.1 section 3.2.2.3).
-    V3,
-    V5,
-    /// With a reason string that names the method.
-    V5WithHint,
+    Plain(Level),
+    /// MQTT 5.0 with a reason string that names the method.
+    WithHint,
 }
 
 impl Form {
     fn write(self, out: &mut [u8], code: ReasonCode) -> Result<usize, Error> {
-        let mut w = Writer::new(out);
-        write_packet(&mut w, PacketType::Connack.first_byte(), |w| match self {
-            Self::V3 => w.bytes(&[0, code.return_code()]),
-            Self::V5 => w.bytes(&[0, code as u8, 0]),
-            Self::V5WithHint => {
-                w.bytes(&[0, code as u8]);
-                w.varint_len(3 + HINT.len());
-                w.u8(0x1f);
-                w.string(HINT);
+        match self {
+            Self::Plain(level) => Connack::new(code).write(level, out),
+            Self::WithHint => {
+                let mut buf = [0; 3 + HINT.len()];
+                let properties = Properties::build(&mut buf, Place::Connack, &[Property::ReasonString(HINT)])?;
+                Connack {
+                    properties,
+                    ..Connack::new(code)
+                }
+                .write(Level::V5, out)
             }
-        });
-        w.finish()
+        }
     }
 }
 
@@ -113,41 +110,32 @@ const HINT: &str = "this port wants Authentication Method HKM1";
 const _: () = assert!(HINT.len() + METHOD.len() < 120); // one-byte lengths in `Refusal::MAX_LEN`
 
 fn find_m1(packet: &[u8]) -> Result<core::ops::Range<usize>, Refusal> {
-    let v5 = |error: Error| Refusal { error, form: Form::V5 };
-    let malformed = |what: Malformed| v5(what.into());
+    let refuse = |error: Error| Refusal {
+        error,
+        form: Form::Plain(Level::to_answer_error(error)),
+    };
+    let malformed = |what: Malformed| refuse(what.into());
 
     let (header, body) = FixedHeader::split(packet).map_err(malformed)?;
     if header.packet != PacketType::Connect {
-        return Err(v5(Error::UnexpectedPacket));
+        return Err(refuse(Error::UnexpectedPacket));
     }
     let mut r = Reader::new(body);
-    let name = r.string().map_err(malformed)?;
-    let level = r.u8().map_err(malformed)?;
-    match (name, level) {
-        ("MQTT", 5) => {}
-        ("MQTT", 4) | ("MQIsdp", 3) => {
-            return Err(Refusal {
-                error: Error::Unsupported,
-                form: Form::V3,
-            });
-        }
-        _ => {
-            // Bridges of some 3.1.1 brokers set bit 7 and fall back to 4 on return code 1.
-            let form = if level & 0x7f < 5 { Form::V3 } else { Form::V5 };
-            return Err(Refusal {
-                error: Error::ProtocolVersion { level },
-                form,
-            });
-        }
+    let level = Level::read(&mut r).map_err(refuse)?;
+    if !level.is_v5() {
+        return Err(Refusal {
+            error: Error::Unsupported,
+            form: Form::Plain(level),
+        });
     }
     let [flags, ..] = *r.array::<3>().map_err(malformed)?; // connect flags, keep alive
     let properties = Properties::read(&mut r, Place::Connect).map_err(malformed)?;
     let carried = Carried::find(properties, packet.len(), r.rest().len());
     if !carried.method {
         let form = if takes_hint(properties) {
-            Form::V5WithHint
+            Form::WithHint
         } else {
-            Form::V5
+            Form::Plain(Level::V5)
         };
         return Err(Refusal {
             error: Error::Unsupported,

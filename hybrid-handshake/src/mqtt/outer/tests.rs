@@ -72,6 +72,17 @@ fn a_short_buffer_is_an_error() {
 }
 
 #[test]
+fn m4_fits_the_packet_limit_and_no_byte_is_left() {
+    for packet_limit in 128..=16_384 {
+        let data_len = inner_connack_limit(packet_limit) + 16;
+        assert!(connack_len(data_len) <= packet_limit.into());
+        // A varint that grows by one may leave a byte or two unused.
+        assert!(connack_len(data_len + 1) > packet_limit.into());
+    }
+    assert_eq!((inner_connack_limit(128), inner_connack_limit(0)), (128 - 15 - 16, 0));
+}
+
+#[test]
 fn readers_return_the_data() {
     assert_eq!(read_connect(&mut hex(CONNECT_ABC)), Ok(&mut abc()[..]));
     assert_eq!(read_from_client(&mut hex(AUTH_ABC)), Ok(FromClient::Data(&mut abc())));

@@ -160,6 +160,27 @@ fn iteration_gives_identifiers_values_and_bytes() {
     );
 }
 
+#[test]
+fn built_properties_are_the_bytes_of_the_table() {
+    for (id, value, places) in TABLE {
+        let place = PLACES[places.find(|c| c != '.').unwrap()];
+        let raw = wire(id, value);
+        let property = Properties::check(&raw, place).unwrap().iter().next().unwrap();
+        let mut buf = [0; 16];
+        assert_eq!(Properties::build(&mut buf, place, &[property]).unwrap().as_bytes(), raw);
+        let mut short = std::vec![0; raw.len() - 1];
+        let needed = raw.len() as u16;
+        assert_eq!(
+            Properties::build(&mut short, place, &[property]),
+            Err(Error::Buffer { needed })
+        );
+    }
+    let misplaced = Properties::build(&mut [0; 16], Place::Will, &[Property::ReceiveMaximum(1)]).map(|_| ());
+    assert_eq!(misplaced, Err(Malformed::Property.into()));
+    let invalid = Properties::build(&mut [0; 16], Place::Connect, &[Property::ReceiveMaximum(0)]).map(|_| ());
+    assert_eq!(invalid, Err(Malformed::Value.into()));
+}
+
 proptest::proptest! {
     #[test]
     fn random_bytes_never_panic(raw: Vec<u8>, place in 0_usize..9) {
