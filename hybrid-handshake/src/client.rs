@@ -14,6 +14,7 @@ use crate::{
     drbg::Drbg,
     identity::{BrokerKey, DeviceId, DeviceSecret, Psk, credential_hash},
     message::{BrokerLimits, Capabilities, ClientLimits, M1Header, NONCE_LEN, Writer, m1_len},
+    resume::Ticket,
     schedule::{Chain, Mixed},
     suite::{AnyKem, KemScheme, Mode, Suite, SuiteId},
 };
@@ -50,6 +51,8 @@ pub enum Credential<'a> {
         /// The key.
         psk: &'a Psk,
     },
+    /// Mode 4: the ticket of an earlier session, under the same broker key and suite.
+    Ticket(&'a Ticket),
     /// Mode 3: not at all. The login, if any, stands in the inner CONNECT.
     Anonymous,
 }
@@ -60,6 +63,7 @@ impl Credential<'_> {
         match self {
             Self::Kem { .. } => Mode::Kem,
             Self::Psk { .. } => Mode::Psk,
+            Self::Ticket(_) => Mode::Resume,
             Self::Anonymous => Mode::Anonymous,
         }
     }
@@ -67,6 +71,7 @@ impl Credential<'_> {
     fn id(&self) -> Option<&DeviceId> {
         match self {
             Self::Kem { id, .. } | Self::Psk { id, .. } => Some(id),
+            Self::Ticket(ticket) => ticket.device(),
             Self::Anonymous => None,
         }
     }
@@ -95,7 +100,8 @@ impl<'a, S: Suite, B: KemScheme> Start<'a, S, B> {
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the broker key has another KEM or another group than the suite, or the mode does not
-    /// go with the profile; [`Error::Misuse`] if the suite is below the floor or the device key is not of the suite.
+    /// go with the profile; [`Error::Misuse`] if the suite is below the floor or the device key or the ticket is
+    /// not of the suite.
     pub fn with_kem(suite: S, broker_kem: B, config: &'a Config<'a>) -> Result<Self, Error> {
         let id = suite.id();
         let key = config.broker_key.public();
@@ -105,11 +111,12 @@ impl<'a, S: Suite, B: KemScheme> Start<'a, S, B> {
         if !config.credential.mode().allowed_in(id.profile()) {
             return Err(Error::Unsupported);
         }
-        let device_key_fits = match &config.credential {
+        let credential_fits = match &config.credential {
             Credential::Kem { secret, .. } => secret.key.kem() == id.kem() && secret.key.group() == id.group(),
+            Credential::Ticket(ticket) => ticket.suite() == id,
             Credential::Psk { .. } | Credential::Anonymous => true,
         };
-        if config.floor.is_none_or(|floor| id.meets(floor)) && device_key_fits {
+        if config.floor.is_none_or(|floor| id.meets(floor)) && credential_fits {
             Ok(Self {
                 suite,
                 broker_kem,
@@ -150,7 +157,12 @@ impl<'a, S: Suite, B: KemScheme> Start<'a, S, B> {
         dh.draw(drbg, &mut e)?;
         dh.share(&e, m1.slot(id.group().share_len())?)?;
         let (mut ss, mut es) = (SharedSecret::zeroed(), SharedSecret::zeroed());
-        broker_kem.encaps(drbg, key.ek(), m1.slot(key.kem().ct_len())?, &mut ss)?;
+        if let Credential::Ticket(ticket) = credential {
+            m1.put(ticket.sealed())?;
+            *ss.expose_mut() = *ticket.rms().expose();
+        } else {
+            broker_kem.encaps(drbg, key.ek(), m1.slot(key.kem().ct_len())?, &mut ss)?;
+        }
 
         let mut chain = Chain::start(broker_key.fingerprint());
         let (before_box, box1) = m1.finish();
@@ -164,7 +176,7 @@ impl<'a, S: Suite, B: KemScheme> Start<'a, S, B> {
         let (mut chain, k1) = mixed.derive(suite.aead());
         let (text, tag) = box1.split_last_chunk_mut().ok_or(Error::Misuse)?;
         let (claimed, features) = text.split_last_chunk_mut().ok_or(Error::Misuse)?;
-        claimed.copy_from_slice(credential.id().map_or(&NO_ID, |id| id.padded()));
+        claimed.copy_from_slice(DeviceId::padded_or_zeros(credential.id()));
         *features = capabilities.bits().to_be_bytes();
         *tag = k1.seal(text)?;
         chain.absorb(box1);
@@ -172,9 +184,6 @@ impl<'a, S: Suite, B: KemScheme> Start<'a, S, B> {
         Ok((len, AwaitM2::new(suite, config, mixed, e)))
     }
 }
-
-/// What box1 carries in place of an id.
-const NO_ID: [u8; DeviceId::MAX_LEN] = [0; DeviceId::MAX_LEN];
 
 /// What M1 and M2 agreed on.
 #[derive(Clone, Copy)]
@@ -198,7 +207,7 @@ fn prove(mut chain: Chain, suite: impl Suite, config: &Config<'_>) -> Result<Mix
             *s.expose_mut() = *psk.expose();
             None
         }
-        Credential::Anonymous => None,
+        Credential::Ticket(_) | Credential::Anonymous => None,
     };
     chain.absorb(&credential_hash(credential.mode(), credential.id(), key));
     Ok(chain.extract(&[s.expose()]))

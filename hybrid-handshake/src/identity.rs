@@ -61,6 +61,11 @@ impl DeviceId {
         &self.padded
     }
 
+    /// What stands for an id, or for none, in box1 and in tickets.
+    pub(crate) fn padded_or_zeros(id: Option<&Self>) -> &[u8; Self::MAX_LEN] {
+        id.map_or(&[0; Self::MAX_LEN], Self::padded)
+    }
+
     /// The id.
     pub fn as_str(&self) -> &str {
         let len = self.padded.iter().take_while(|&&byte| byte != 0).count();

@@ -14,6 +14,7 @@ pub mod identity;
 pub mod message;
 pub mod mqtt;
 pub mod record;
+pub mod resume;
 pub mod schedule;
 pub mod suite;
 

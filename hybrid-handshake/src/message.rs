@@ -11,6 +11,7 @@ use crate::{
     Error, Malformed,
     aead::TAG_LEN,
     identity::{DeviceId, KID_LEN, Kid},
+    resume::TICKET_LEN,
     suite::{KemId, Mode, SuiteId},
 };
 
@@ -19,9 +20,6 @@ pub const VERSION: u8 = 1;
 
 /// Length of the nonces n_P and n_B in bytes.
 pub const NONCE_LEN: usize = 16;
-
-/// Length of a ticket in bytes.
-pub const TICKET_LEN: usize = 124;
 
 /// Length of box1: padded id, capabilities, tag.
 pub const BOX1_LEN: usize = DeviceId::MAX_LEN + 2 + TAG_LEN;

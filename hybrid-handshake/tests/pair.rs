@@ -6,11 +6,15 @@
 mod wire;
 
 use hybrid_handshake::{
+    Error,
+    client::Start,
+    drbg::Drbg,
     message::{BrokerLimits, Capabilities, ClientLimits, m1_len, m2_len, m3_len, m4_len},
     record::{Content, HEADROOM},
-    suite::{KemId, Mode, Suite, SuiteId, X25519CtruLightAscon, X25519MlKem768ChaCha20Poly1305},
+    resume::{Resumption, STORED_LEN, TICKET_LEN, Ticket, TicketKey, TicketKeys},
+    suite::{AnySuite, KemId, Mode, Suite, SuiteId, X25519CtruLightAscon, X25519MlKem768ChaCha20Poly1305},
 };
-use wire::{CONNACK, CONNECT, Done, NOW, World, all_suites, run};
+use wire::{CONNACK, CONNECT, Done, Failure, NOW, Step, World, all_suites, run};
 
 const MODES: [Mode; 3] = [Mode::Kem, Mode::Psk, Mode::Anonymous];
 
@@ -94,8 +98,6 @@ fn a_static_suite_writes_the_bytes_of_the_run_time_one() {
 
 #[test]
 fn a_prepared_m1_outlives_connections_until_an_m2_verifies() {
-    use hybrid_handshake::{Error, client::Start, drbg::Drbg};
-
     let world = World::new(SuiteId::SENSOR_DEFAULT, Mode::Psk);
     let done = world.run().unwrap();
     let config = world.config();
@@ -146,6 +148,91 @@ fn the_largest_connect_and_connack_pass() {
     world.connack = vec![0x20; 256 - 17 - 16];
     let done = world.run().unwrap();
     assert_eq!((done.connect.len(), done.connack.len()), (61440, 223));
+}
+
+/// A client's ticket after `done`, as the broker of `world` would send it.
+fn next_ticket(world: &World, done: &Done<AnySuite>) -> Ticket {
+    let resumption = Resumption::after(&done.claim, 7, NOW);
+    let mut sealed = [0; TICKET_LEN];
+    let (kid, mut rng) = (world.broker.broker_key().kid(), Drbg::broker(&[0x51; 32]));
+    let keys = world.tickets.as_ref().unwrap();
+    keys.seal(&kid, &resumption, &done.broker.rms, &mut rng, &mut sealed)
+        .unwrap();
+    Ticket::new(
+        &done.client,
+        done.claim.device,
+        world.ticket.as_ref(),
+        resumption.lifetime_s(NOW),
+        &sealed,
+    )
+}
+
+#[test]
+fn sessions_resume_until_the_limit() {
+    for (suite, mode) in [
+        (SuiteId::SENSOR_DEFAULT, Mode::Psk),
+        (SuiteId::HOST_DEFAULT, Mode::Kem),
+        (SuiteId::HOST_DEFAULT, Mode::Anonymous),
+    ] {
+        let mut world = World::new(suite, mode);
+        let mut done = world.run().unwrap();
+        world.mode = Mode::Resume;
+        for resumptions in 0..16 {
+            let ticket = next_ticket(&world, &done);
+            assert!(ticket.is_usable(suite, NOW) && !ticket.is_usable(suite, NOW + 86_400));
+            let mut stored = [0; STORED_LEN];
+            ticket.store(&mut stored).unwrap();
+            world.ticket = Some(Ticket::load(&stored).unwrap());
+            let last = *done.client.rms.expose();
+            done = world.run().unwrap();
+            assert_ne!(done.client.rms.expose(), &last, "fresh rms each time");
+            let resumed = done.claim.resumed.unwrap();
+            assert_eq!(
+                (resumed.resumptions, resumed.mode, resumed.generation),
+                (resumptions, mode, 7)
+            );
+            assert_eq!(done.claim.device, (mode != Mode::Anonymous).then_some(world.id));
+            assert_eq!(done.flights[0].len(), m1_len(suite, Mode::Resume, KemId::MlKem512));
+            assert_eq!(done.client.options.has(Capabilities::REAUTH), mode != Mode::Anonymous);
+        }
+        let ticket = next_ticket(&world, &done);
+        assert!(
+            !ticket.is_usable(suite, NOW),
+            "the 17th session in a row is a full handshake"
+        );
+        world.ticket = Some(ticket);
+        assert_eq!(
+            world.run().err(),
+            Some(Failure {
+                step: Step::M1,
+                error: Error::Rejected
+            })
+        );
+    }
+}
+
+#[test]
+fn a_gateway_without_the_ticket_key_refuses_the_ticket() {
+    let mut world = World::new(SuiteId::SENSOR_DEFAULT, Mode::Psk);
+    let done = world.run().unwrap();
+    world.ticket = Some(next_ticket(&world, &done));
+    world.mode = Mode::Resume;
+    world.tickets = None;
+    assert_eq!(
+        world.run().err(),
+        Some(Failure {
+            step: Step::M1,
+            error: Error::Rejected
+        })
+    );
+    world.tickets = Some(TicketKeys::new(TicketKey::from_bytes([0x66; 32]), None));
+    assert_eq!(
+        world.run().err(),
+        Some(Failure {
+            step: Step::M1,
+            error: Error::Rejected
+        })
+    );
 }
 
 #[test]

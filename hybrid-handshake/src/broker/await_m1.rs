@@ -6,6 +6,7 @@ use crate::{
     dh::Dh,
     identity::{BrokerSecret, DeviceId},
     message::{Capabilities, ClientLimits, M1, M1Header},
+    resume::{Resumption, TicketKeys},
     schedule::Chain,
     suite::{AnyKem, KemScheme, Mode, Suite, SuiteId},
 };
@@ -39,14 +40,20 @@ impl<'k, S: Suite> AwaitM1<'k, S> {
         })
     }
 
-    /// Opens box1 in place. `m1` is the message that the header was parsed from.
+    /// Opens the ticket, if it is one of `tickets`, and box1 in place. `m1` is the message that the header was parsed
+    /// from, `now` is in Unix seconds UTC.
     ///
     /// Before this call the caller has checked that the listener allows the mode and the suite, and that there is room
     /// and time for one more half-open connection. After it, it looks the claimed id up.
     ///
     /// # Errors
     /// [`Error::Rejected`].
-    pub fn read_m1(self, m1: &mut [u8]) -> Result<(Claim, SendM2<'k, S>), Error> {
+    pub fn read_m1(
+        self,
+        m1: &mut [u8],
+        tickets: Option<&TicketKeys>,
+        now: u64,
+    ) -> Result<(Claim, SendM2<'k, S>), Error> {
         let Self {
             suite,
             mode,
@@ -55,10 +62,20 @@ impl<'k, S: Suite> AwaitM1<'k, S> {
         } = self;
         let (id, dh) = (suite.id(), suite.dh());
         let m1 = M1::split(m1, id)?;
-        let broker_kem = AnyKem::new(secret.key().public().kem()).ok_or(Error::Unsupported)?;
         let (mut ss, mut es) = (SharedSecret::zeroed(), SharedSecret::zeroed());
-        // ML-KEM rejects implicitly: there is no z beside a broker key.
-        broker_kem.decaps(secret.dk(), &[0; 32], m1.ct, &mut ss)?;
+        let resumed = if mode == Mode::Resume {
+            let ticket = m1.ct.try_into().map_err(|_| Error::Rejected)?;
+            let (resumed, rms) = tickets
+                .ok_or(Error::Rejected)?
+                .open(&secret.key().kid(), ticket, id, now)?;
+            *ss.expose_mut() = *rms.expose();
+            Some(resumed)
+        } else {
+            let broker_kem = AnyKem::new(secret.key().public().kem()).ok_or(Error::Unsupported)?;
+            // ML-KEM rejects implicitly: there is no z beside a broker key.
+            broker_kem.decaps(secret.dk(), &[0; 32], m1.ct, &mut ss)?;
+            None
+        };
         let mut chain = Chain::start(secret.key().fingerprint());
         chain.absorb(m1.before_box);
         let mixed = if mode.has_es(id.profile()) {
@@ -74,10 +91,13 @@ impl<'k, S: Suite> AwaitM1<'k, S> {
         let (claimed, features) = text.split_last_chunk::<2>().ok_or(Error::Rejected)?;
         let claimed: &[u8; DeviceId::MAX_LEN] = claimed.try_into().map_err(|_| Error::Rejected)?;
         let device = match mode {
-            Mode::Anonymous if *claimed == [0; DeviceId::MAX_LEN] => None,
-            Mode::Anonymous => return Err(Error::Rejected),
-            Mode::Kem | Mode::Psk | Mode::Resume => Some(DeviceId::from_padded(claimed).map_err(|_| Error::Rejected)?),
+            Mode::Anonymous => None,
+            Mode::Resume => resumed.as_ref().and_then(|resumed| resumed.device),
+            Mode::Kem | Mode::Psk => Some(DeviceId::from_padded(claimed).map_err(|_| Error::Rejected)?),
         };
+        if DeviceId::padded_or_zeros(device.as_ref()) != claimed {
+            return Err(Error::Rejected);
+        }
         let capabilities = Capabilities::from_bits(u16::from_be_bytes(*features)).map_err(|_| Error::Rejected)?;
         dh.check(m1.share)?;
         let claim = Claim {
@@ -85,6 +105,7 @@ impl<'k, S: Suite> AwaitM1<'k, S> {
             mode,
             device,
             capabilities,
+            resumed,
         };
         let share = Share::new(m1.share)?;
         Ok((
@@ -113,4 +134,6 @@ pub struct Claim {
     pub device: Option<DeviceId>,
     /// The optional features the client knows.
     pub capabilities: Capabilities,
+    /// What the ticket says, in mode 4.
+    pub resumed: Option<Resumption>,
 }

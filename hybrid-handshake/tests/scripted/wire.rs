@@ -8,6 +8,7 @@ use hybrid_handshake::{
     drbg::Drbg,
     identity::{BrokerKey, BrokerSecret, DecoySecret, DeviceId, DeviceSecret, Psk, PublicKey},
     message::{BrokerLimits, Capabilities, ClientLimits, M1Header},
+    resume::{Ticket, TicketKey, TicketKeys},
     suite::{AnyKem, AnySuite, KemId, KemScheme, Mode, Suite, SuiteId},
 };
 
@@ -77,6 +78,8 @@ pub struct World {
     pub psk: Psk,
     pub device: KeyPair,
     pub registry: Registry,
+    pub ticket: Option<Ticket>,
+    pub tickets: Option<TicketKeys>,
     pub decoy: DecoySecret,
     pub decoy_key: KeyPair,
     pub client_limits: ClientLimits,
@@ -110,6 +113,8 @@ impl World {
             psk: Psk::from_bytes([2; 32]),
             device: KeyPair::new(suite.kem(), suite, 3),
             registry: Registry::Knows,
+            ticket: None,
+            tickets: Some(TicketKeys::new(TicketKey::from_bytes([6; 32]), None)),
             decoy: DecoySecret::from_bytes([4; 32]),
             decoy_key: KeyPair::new(suite.kem(), suite, 5),
             client_limits: ClientLimits::default(),
@@ -136,7 +141,7 @@ impl World {
                 psk: &self.psk,
             },
             Mode::Anonymous => Credential::Anonymous,
-            Mode::Resume => unreachable!("needs a ticket"),
+            Mode::Resume => Credential::Ticket(self.ticket.as_ref().expect("a ticket")),
         }
     }
 
@@ -237,7 +242,9 @@ pub fn run<C: Suite, B: Suite>(
         });
     }
     let await_m1 = AwaitM1::new(broker_suite, &header, world.broker.broker_secret()).map_err(at(Step::M1))?;
-    let (claim, send_m2) = await_m1.read_m1(&mut m1).map_err(at(Step::M1))?;
+    let (claim, send_m2) = await_m1
+        .read_m1(&mut m1, world.tickets.as_ref(), NOW)
+        .map_err(at(Step::M1))?;
     let mut m2 = vec![0; 6000];
     let (len, await_m3): (_, broker::AwaitM3<B>) = send_m2
         .write_m2(&world.m2_params(), &mut broker_rng, &mut m2)
