@@ -6,6 +6,7 @@
 pub mod aead;
 pub mod broker;
 pub mod client;
+pub mod control;
 pub mod dh;
 pub mod drbg;
 mod error;
