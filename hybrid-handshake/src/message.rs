@@ -5,13 +5,14 @@ mod limits;
 
 pub use limits::{BrokerLimits, Capabilities, ClientLimits};
 
+pub use crate::resume::TICKET_LEN;
+
 pub(crate) use cursor::{Fields, Writer};
 
 use crate::{
     Error, Malformed,
     aead::TAG_LEN,
     identity::{DeviceId, KID_LEN, Kid},
-    resume::TICKET_LEN,
     suite::{KemId, Mode, SuiteId},
 };
 
@@ -50,31 +51,6 @@ pub const fn m3_len(suite: SuiteId, connect: usize) -> usize {
 /// Length of M4 in bytes around an inner CONNACK of `connack` bytes.
 pub const fn m4_len(connack: usize) -> usize {
     connack + TAG_LEN
-}
-
-/// The longest inner CONNACK whose M4 fits into an outer CONNACK of at most `packet` bytes.
-pub(crate) const fn connack_limit(packet: u16) -> u16 {
-    // First byte, two varints, flags and reason, method (3 + 4), data (3).
-    let mut limit = packet.saturating_sub(1 + 1 + 2 + 1 + 7 + 3 + TAG_LEN as u16);
-    while limit > 0 && outer_connack_len(limit) > packet as u32 {
-        limit -= 1;
-    }
-    limit
-}
-
-const fn outer_connack_len(connack: u16) -> u32 {
-    const fn varint_len(value: u32) -> u32 {
-        if value < 128 {
-            1
-        } else if value < 16384 {
-            2
-        } else {
-            3
-        }
-    }
-    let properties = 7 + 3 + connack as u32 + TAG_LEN as u32;
-    let remaining = 2 + varint_len(properties) + properties;
-    1 + varint_len(remaining) + remaining
 }
 
 /// ver, suite, mode, flags, two limits, kid, n_P.

@@ -48,12 +48,7 @@ impl<'k, S: Suite> AwaitM1<'k, S> {
     ///
     /// # Errors
     /// [`Error::Rejected`].
-    pub fn read_m1(
-        self,
-        m1: &mut [u8],
-        tickets: Option<&TicketKeys>,
-        now: u64,
-    ) -> Result<(Claim, SendM2<'k, S>), Error> {
+    pub fn read_m1(self, m1: &mut [u8], tickets: Option<&TicketKeys>, now: u64) -> Result<(Claim, SendM2<S>), Error> {
         let Self {
             suite,
             mode,
@@ -114,7 +109,7 @@ impl<'k, S: Suite> AwaitM1<'k, S> {
                 suite,
                 claim,
                 limits,
-                secret,
+                kid: secret.key().kid(),
                 chain,
                 h1,
                 share,

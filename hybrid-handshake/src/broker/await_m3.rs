@@ -5,7 +5,8 @@ use crate::{
     aead::TAG_LEN,
     broker::{Claim, Share, Terms},
     dh::{Dh, DhSecret},
-    message::{connack_limit, m3_len, m4_len},
+    message::{m3_len, m4_len},
+    mqtt::outer::inner_connack_limit,
     record::{Opener, Sealer},
     schedule::{Chain, Session},
     suite::{Ephemeral, KemScheme, Mode, Profile, Suite},
@@ -104,7 +105,7 @@ impl<S: Suite> SendM4<S> {
 
     /// The longest inner CONNACK that fits the client's packet limit, in bytes.
     pub fn connack_limit(&self) -> u16 {
-        connack_limit(self.terms.peer.packet())
+        inner_connack_limit(self.terms.peer.packet())
     }
 
     /// Writes M4 around the back end's CONNACK, or a refusal, to the start of `out`; gives its length and the session.

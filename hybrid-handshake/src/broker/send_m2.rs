@@ -6,18 +6,18 @@ use crate::{
     broker::{AwaitM3, Claim, Share, Terms},
     dh::{Dh, DhSecret},
     drbg::Drbg,
-    identity::{BrokerSecret, DecoySecret, Psk, PublicKey, credential_hash},
+    identity::{BrokerSecret, DecoySecret, Kid, Psk, PublicKey, credential_hash},
     message::{BrokerLimits, Capabilities, ClientLimits, NONCE_LEN, Writer, m2_len},
     schedule::{Chain, Mixed},
     suite::{KemScheme, Mode, Suite},
 };
 
 /// box1 has verified: the client knows the broker key. Its id is only a claim so far.
-pub struct SendM2<'k, S> {
+pub struct SendM2<S> {
     pub(super) suite: S,
     pub(super) claim: Claim,
     pub(super) limits: ClientLimits,
-    pub(super) secret: BrokerSecret<'k>,
+    pub(super) kid: Kid,
     pub(super) chain: Chain,
     pub(super) h1: [u8; 32],
     pub(super) share: Share,
@@ -46,6 +46,8 @@ pub struct Decoy<'a> {
 /// What the broker says in M2, and to whom.
 #[derive(Clone, Copy)]
 pub struct M2Params<'a> {
+    /// The broker key that M1 was read with.
+    pub secret: BrokerSecret<'a>,
     /// The device with the claimed id. A revoked one goes on with its credential and is refused in M4.
     pub enrolled: Enrolled<'a>,
     /// For those who are not enrolled.
@@ -58,10 +60,15 @@ pub struct M2Params<'a> {
     pub options: Capabilities,
 }
 
-impl<S: Suite> SendM2<'_, S> {
+impl<S: Suite> SendM2<S> {
     /// What the client says about itself.
     pub const fn claim(&self) -> &Claim {
         &self.claim
+    }
+
+    /// What the client takes; M2 goes in pieces of its packet limit.
+    pub const fn limits(&self) -> ClientLimits {
+        self.limits
     }
 
     /// Stirs the generator with h1, makes the ephemeral keys and writes M2 to the start of `out`; gives its length
@@ -70,7 +77,7 @@ impl<S: Suite> SendM2<'_, S> {
     /// An id without a fitting credential goes on like any other, and fails at box3.
     ///
     /// # Errors
-    /// [`Error::Buffer`]; [`Error::Misuse`] if mode 1 finds no decoy key of this suite; [`Error::Generator`];
+    /// [`Error::Buffer`]; [`Error::Misuse`] for another broker key, or if mode 1 finds no decoy key of this suite; [`Error::Generator`];
     /// [`Error::Rejected`] if the device's enrolled key is none.
     pub fn write_m2(
         self,
@@ -82,14 +89,17 @@ impl<S: Suite> SendM2<'_, S> {
             suite,
             claim,
             limits,
-            secret,
+            kid,
             chain,
             h1,
             share,
         } = self;
         let (id, dh, kem) = (suite.id(), suite.dh(), suite.kem());
+        if params.secret.key().kid() != kid {
+            return Err(Error::Misuse);
+        }
         let credential = Credential::choose(suite, &claim, params)?;
-        let mut mixed = credential.prove(chain, suite, &claim, &secret)?;
+        let mut mixed = credential.prove(chain, suite, &claim, &params.secret)?;
         drbg.stir(&h1);
 
         let reauth = if claim.device.is_some() {

@@ -168,6 +168,7 @@ impl World {
             key: Some(self.decoy_key.public()),
         };
         M2Params {
+            secret: self.broker.broker_secret(),
             enrolled,
             decoy,
             now: NOW,
