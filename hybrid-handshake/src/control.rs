@@ -15,8 +15,9 @@ pub use rate::Rate;
 pub use reader::{Messages, Reader, Receiver};
 
 use crate::identity::Fingerprint;
-use crate::message::{Capabilities, TICKET_LEN};
+use crate::message::Capabilities;
 use crate::mqtt::{ReasonCode, Writer};
+use crate::resume::TICKET_LEN;
 use crate::{Error, Malformed};
 
 /// Length of type and length in front of a body, in bytes.
