@@ -35,7 +35,7 @@ pub(crate) fn invert_all(p: &mut Poly, factor: i16) -> Choice {
         let z: Lanes<LANES> = from_fn(|lane| {
             let block = LANES * i + lane;
             let z = ZETAS[(ZETAS.len() + block) / 2];
-            if block % 2 == 0 { z } else { -z }
+            if block.is_multiple_of(2) { z } else { -z }
         });
         let a = from_fn(|j| from_fn(|lane| Zq::<Q>::barrett(blocks[BLOCK * lane + j])));
         let inverse = invert(&a, z, factor, &mut invertible);
@@ -116,23 +116,27 @@ fn product<const Q: i16, const D: usize, const L: usize>(
     b: &[Lanes<L>; D],
     z: Lanes<L>,
 ) -> [Lanes<L>; D] {
-    from_fn(|k| {
-        let (mut low, mut high) = ([0i32; L], [0i32; L]);
-        for (i, a) in a.iter().enumerate() {
-            let (sum, b) = if i <= k {
-                (&mut low, &b[k - i])
-            } else {
-                (&mut high, &b[D + k - i])
-            };
-            for (sum, (a, b)) in sum.iter_mut().zip(a.iter().zip(b)) {
-                *sum += i32::from(*a) * i32::from(*b);
+    // z b below b: coefficient k of the product is the sum of a_i wound_(D + k - i).
+    let mut wound = [[0; L]; 2 * BLOCK];
+    for j in 0..D {
+        for lane in 0..L {
+            wound[j][lane] = Zq::<Q>::mul(b[j][lane], z[lane]);
+            wound[D + j][lane] = b[j][lane];
+        }
+    }
+    let mut out = [[0; L]; D];
+    for k in 0..D {
+        let mut sum = [0i32; L];
+        for i in 0..D {
+            for lane in 0..L {
+                sum[lane] += i32::from(a[i][lane]) * i32::from(wound[D + k - i][lane]);
             }
         }
-        from_fn(|lane| {
-            let high = i32::from(Zq::<Q>::reduce(high[lane]));
-            Zq::<Q>::reduce(low[lane] + high * i32::from(z[lane]))
-        })
-    })
+        for lane in 0..L {
+            out[k][lane] = Zq::<Q>::reduce(sum[lane]);
+        }
+    }
+    out
 }
 
 /// x^767 / R^766. R^768 = 1, so this is R^2 / x, and 0 for 0.

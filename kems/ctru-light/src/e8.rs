@@ -56,7 +56,7 @@ impl Branch {
         let odd_mask = odd.wrapping_neg();
         Self {
             word: word ^ (odd_mask & flip),
-            gain: sum - (2 * weakest & i16::from(odd_mask as i8)),
+            gain: sum - ((2 * weakest) & i16::from(odd_mask as i8)),
         }
     }
 }
