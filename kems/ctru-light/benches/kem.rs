@@ -10,7 +10,13 @@ use ml_kem::{DecapsulationKey512, EncapsulationKey512};
 
 fn ours<K>(c: &mut Criterion, name: &str)
 where
-    K: Kem<EkBytes = [u8; 640], DkBytes = [u8; 864], CtBytes = [u8; 512], KeygenCoins = [u8; 64], EncapsCoins = [u8; 32]>,
+    K: Kem<
+            EkBytes = [u8; 640],
+            DkBytes = [u8; 864],
+            CtBytes = [u8; 512],
+            KeygenCoins = [u8; 64],
+            EncapsCoins = [u8; 32],
+        >,
 {
     let mut group = c.benchmark_group(name);
     let (mut ek, mut dk, mut ct) = ([0; 640], [0; 864], [0; 512]);

@@ -1,6 +1,8 @@
 //! The arithmetic that a target may replace, and the choice among its implementations.
 
 mod portable;
+#[cfg(test)]
+mod tests;
 
 use subtle::Choice;
 

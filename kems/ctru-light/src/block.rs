@@ -148,3 +148,106 @@ fn fermat(x: i16) -> i16 {
     let x5 = Zq::<Q>::mul(square(x2), x);
     (0..7).fold(x5, |power, _| Zq::<Q>::mul(square(power), x))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::components::{Draw, wide};
+    use crate::reference;
+    use crate::ring::N;
+
+    /// z of block i, by definition.
+    fn z(i: usize) -> i64 {
+        let zeta = (0..(32 + i as u32 / 2).reverse_bits() >> 26).fold(1, |z, _| z * 5 % 769);
+        if i.is_multiple_of(2) { zeta } else { -zeta }
+    }
+
+    fn canonical(p: &[i16], factor: i64) -> Vec<i64> {
+        p.iter().map(|&c| (i64::from(c) * factor).rem_euclid(769)).collect()
+    }
+
+    fn check_product(r: &Poly, a: &Poly) {
+        let mut out = Poly(r.0);
+        multiply_all::<Q>(&mut out.0, &a.0, |k| ZETAS[k]);
+        assert!(out.0.iter().all(|c| c.abs() < Q));
+        for i in 0..N / 8 {
+            let at = 8 * i..8 * i + 8;
+            let expected = reference::wrap(&wide(&r.0[at.clone()]), &wide(&a.0[at.clone()]), z(i), 769);
+            // R = 65536.
+            assert_eq!(canonical(&out.0[at], 65536), expected, "block {i}");
+        }
+    }
+
+    #[test]
+    fn products_modulo_x8_minus_z_up_to_the_bounds() {
+        for (x, y) in [
+            (5638, 384),
+            (-5638, 384),
+            (5638, -384),
+            (5638, 385),
+            (5638, i16::MAX),
+            (-5638, i16::MIN),
+            (0, 5638),
+        ] {
+            check_product(&Poly([x; N]), &Poly([y; N]));
+        }
+        let mut draw = Draw(1);
+        for _ in 0..20 {
+            let mut r = Poly(from_fn(|_| draw.below(11_277) as i16 - 5638));
+            check_product(&r, &Poly(from_fn(|_| draw.below(65_536) as i16)));
+            r.0.iter_mut().for_each(|c| *c = if *c < 0 { -5638 } else { 5638 });
+            check_product(&r, &Poly(from_fn(|_| if draw.below(2) == 0 { 384 } else { -384 })));
+        }
+    }
+
+    #[test]
+    fn inverses_times_their_block_are_the_factor() {
+        let mut draw = Draw(2);
+        for factor in [1, 9, 768] {
+            let a = Poly(from_fn(|_| draw.below(65_536) as i16));
+            let mut inverse = Poly(a.0);
+            assert!(
+                bool::from(invert_all(&mut inverse, factor)),
+                "these blocks have inverses"
+            );
+            assert!(inverse.0.iter().all(|c| c.abs() < Q));
+            for i in 0..N / 8 {
+                let at = 8 * i..8 * i + 8;
+                let product = reference::wrap(&wide(&a.0[at.clone()]), &wide(&inverse.0[at]), z(i), 769);
+                assert_eq!(product, [i64::from(factor), 0, 0, 0, 0, 0, 0, 0], "block {i}");
+            }
+        }
+    }
+
+    /// x^8 - z = (x^4 - w) (x^4 + w): a multiple of either factor has no inverse.
+    #[test]
+    fn one_bad_block_is_enough() {
+        for i in 0..N / 8 {
+            let w = (0..769)
+                .find(|w| (w * w - z(i)).rem_euclid(769) == 0)
+                .expect("z is a square");
+            for bad in [
+                [0; 8],
+                [-w as i16, 0, 0, 0, 1, 0, 0, 0],
+                [0, w as i16, 0, 0, 0, 1, 0, 0],
+            ] {
+                let mut p = Poly([0; N]);
+                p.0.as_chunks_mut().0.fill([1, 0, 0, 0, 0, 0, 0, 0]);
+                assert!(bool::from(invert_all(&mut Poly(p.0), 1)));
+                p.0[8 * i..8 * i + 8].copy_from_slice(&bad);
+                assert!(!bool::from(invert_all(&mut p, 1)), "{bad:?} in block {i}");
+            }
+        }
+    }
+
+    #[test]
+    fn fermat_inverts_every_residue() {
+        assert_eq!(fermat(0), 0);
+        for x in (-2 * Q..2 * Q).filter(|x| x % Q != 0) {
+            let r2 = 19;
+            assert_eq!((i64::from(fermat(x)) * i64::from(x) - r2).rem_euclid(769), 0, "{x}");
+        }
+    }
+}

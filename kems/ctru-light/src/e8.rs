@@ -68,3 +68,84 @@ fn sign(x: i16) -> i16 {
 
 /// What each message bit, lowest first, adds to the code word.
 const GENERATORS: [u8; 4] = [0x55, 0x0f, 0x3c, 0xf0];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::components::{self, Draw, wide};
+    use crate::reference;
+
+    #[test]
+    fn encode_is_the_table() {
+        for (nibble, word) in components::load().e8_encode.into_iter().enumerate() {
+            assert_eq!(encode(nibble as u8), word);
+            assert_eq!(reference::WORDS[nibble], word);
+        }
+    }
+
+    #[test]
+    fn decode_vectors() {
+        let vectors = components::load().e8_decode;
+        assert!(vectors.len() > 60);
+        for vector in vectors {
+            assert_eq!(decode(&vector.v), vector.nibble, "{:?}", vector.v);
+        }
+    }
+
+    /// Few distinct values make ties of every kind.
+    #[test]
+    fn decode_is_the_specified_one_on_random_and_on_tied_inputs() {
+        let mut draw = Draw(1);
+        for step in [1, 3, 16, 32, 64, 128] {
+            for _ in 0..20_000 {
+                let octet = from_fn(|_| (step * draw.below(256 / step)) as i16);
+                assert_eq!(decode(&octet), reference::decode(&wide(&octet)), "{octet:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn decode_finds_a_nearest_word() {
+        let mut draw = Draw(2);
+        for _ in 0..20_000 {
+            let octet = from_fn(|_| draw.below(256) as i16);
+            let distance = |nibble| reference::distance(&wide(&octet), nibble);
+            let least = (0..16).map(distance).min();
+            assert_eq!(Some(distance(decode(&octet).into())), least, "{octet:?}");
+        }
+    }
+
+    /// Words differ in four places at least, so any error of squared length below 128^2 = 4 * 128^2 / 4 is corrected.
+    #[test]
+    fn errors_within_the_packing_radius_are_corrected() {
+        let mut draw = Draw(3);
+        for nibble in 0..16 {
+            for place in 0..8 {
+                for error in [-127, 127] {
+                    let mut octet = word(nibble);
+                    octet[place] += error;
+                    assert_eq!(decode(&octet), nibble, "{error} at {place}");
+                }
+            }
+            for _ in 0..1000 {
+                // 8 * 45^2 < 128^2.
+                let octet = word(nibble).map(|v| v + draw.below(91) as i16 - 45);
+                assert_eq!(decode(&octet), nibble);
+            }
+        }
+    }
+
+    #[test]
+    fn any_representative_decodes_alike() {
+        let mut draw = Draw(4);
+        for _ in 0..1000 {
+            let octet: [i16; 8] = from_fn(|_| draw.below(256) as i16);
+            let moved = octet.map(|v| v + 256 * (draw.below(200) as i16 - 100));
+            assert_eq!(decode(&octet), decode(&moved));
+        }
+    }
+
+    fn word(nibble: u8) -> [i16; 8] {
+        from_fn(|j| i16::from(encode(nibble) >> j & 1) * 128)
+    }
+}

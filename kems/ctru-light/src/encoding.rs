@@ -61,3 +61,83 @@ impl Poly {
         !Choice::from((invalid & 1) as u8)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::components::{self, Coins, Draw, wide};
+    use crate::reference;
+
+    #[test]
+    fn sampling_vector() {
+        let vector = components::load().sample_b1;
+        let mut p = Poly::ZERO;
+        p.sample_b1(&mut Coins(&vector.buf));
+        assert_eq!(p.0[..], vector.coeffs);
+        assert_eq!(wide(&p.0), reference::sample_b1(&vector.buf));
+    }
+
+    #[test]
+    fn key_vectors_pack_and_unpack() {
+        let vector = components::load().pke;
+        let ek: [u8; EK_LEN] = vector.pk[..].try_into().unwrap();
+        let f_bytes: [u8; F_LEN] = vector.sk_f[..].try_into().unwrap();
+        let mut p = Poly::ZERO;
+        p.unpack_h(&ek);
+        assert_eq!(p.0[..], vector.h);
+        let mut packed = [0xaa; EK_LEN];
+        p.pack_h(&mut packed);
+        assert_eq!(packed, ek);
+
+        assert!(bool::from(p.unpack_f(&f_bytes)));
+        assert_eq!(p.0[..], vector.f);
+        let mut packed = [0xaa; F_LEN];
+        p.pack_f(&mut packed);
+        assert_eq!(packed, f_bytes);
+        assert!(
+            f_prime(&f_bytes)
+                .zip(vector.f)
+                .enumerate()
+                .all(|(k, (half, f))| f == 2 * half + i16::from(k == 0))
+        );
+    }
+
+    #[test]
+    fn a_key_is_canonical_below_q_only() {
+        let vector = components::load().pke;
+        for k in 0..N {
+            for (value, canonical) in [(0, true), (768, true), (769, false), (1023, false)] {
+                let mut h = Poly::ZERO;
+                h.0.copy_from_slice(&vector.h);
+                h.0[k] = value;
+                let mut ek = [0; EK_LEN];
+                h.pack_h(&mut ek);
+                assert_eq!(ek_is_canonical(&ek), canonical, "{value} at {k}");
+            }
+        }
+    }
+
+    #[test]
+    fn valid_codes_of_f() {
+        let mut draw = Draw(1);
+        for k in 0..N {
+            for code in 0..8 {
+                let mut f = Poly::ZERO;
+                f.0.fill_with(|| [2, 0, -2][draw.below(3) as usize]);
+                f.0[0] = [3, 1, -1][draw.below(3) as usize];
+                f.0[k] = 3 - code;
+                let mut bytes = [0; F_LEN];
+                f.pack_f(&mut bytes);
+                let valid = if k == 0 {
+                    [0, 2, 4].contains(&code)
+                } else {
+                    [1, 3, 5].contains(&code)
+                };
+                let mut back = Poly::ZERO;
+                assert_eq!(bool::from(back.unpack_f(&bytes)), valid, "code {code} at {k}");
+                assert_eq!(wide(&back.0), reference::unpack_f(&bytes));
+                assert!(f_prime(&bytes).all(|c| (-2..=1).contains(&c)));
+            }
+        }
+    }
+}

@@ -33,15 +33,21 @@
 #![no_std]
 #![deny(unsafe_code)]
 #[cfg(test)]
+#[macro_use]
 extern crate std;
 
 mod backends;
 mod block;
+#[cfg(test)]
+mod components;
 mod e8;
 mod encoding;
 mod kem;
 mod pke;
 mod product;
+#[cfg(test)]
+#[path = "../tests/slow/reference.rs"]
+mod reference;
 mod ring;
 
 pub use kem::CtruLight;

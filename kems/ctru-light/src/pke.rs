@@ -95,3 +95,96 @@ fn compress(sigma: i16) -> u8 {
     // The fraction is (2 sigma + 3) * 128 / 769, and 43634 is 128 / 769 times 2^18; exact for every sigma.
     ((u32::from(2 * sigma as u16 + 3) * 43634) >> 18) as u8
 }
+
+#[cfg(test)]
+mod tests {
+    use kem_core::ct::Emit;
+
+    use super::*;
+    use crate::backends::Native;
+    use crate::components::{self, Coins, Draw};
+    use crate::reference;
+
+    #[test]
+    fn pke_vector() {
+        let vector = components::load().pke;
+        let (mut f, mut ek, mut ct, mut m) = ([0; F_LEN], [0; EK_LEN], [0; CT_LEN], [0; 32]);
+        keygen(Native, Coins(&vector.coins), &mut f, &mut ek).expect("invertible");
+        assert_eq!(ek[..], vector.pk[..]);
+        assert_eq!(f[..], vector.sk_f[..]);
+        assert!(bool::from(belong_together(Native, &f, &ek)));
+
+        let (mut r, mut h) = (Poly::ZERO, Poly::ZERO);
+        r.sample_b1(&mut Coins(&vector.enc_coins));
+        let message = vector.m[..].try_into().unwrap();
+        encrypt(Native, &ek, message, &mut r, &mut h, &mut Emit::new(&mut ct));
+        assert_eq!(ct[..], vector.ct[..]);
+
+        decrypt(Native, &f, &ct, &mut m, &mut r, &mut h);
+        assert_eq!(m[..], vector.m[..]);
+    }
+
+    #[test]
+    fn coins_of_a_non_invertible_f_are_refused() {
+        let coins = components::load().noninvertible.coins;
+        let (mut f, mut ek) = ([0; F_LEN], [0; EK_LEN]);
+        assert_eq!(keygen(Native, Coins(&coins), &mut f, &mut ek), Err(NotInvertible));
+        // The smallest cure makes a key.
+        let mut cured = coins.to_vec();
+        cured[0] ^= 1;
+        assert_eq!(keygen(Native, Coins(&cured), &mut f, &mut ek), Ok(()));
+    }
+
+    #[test]
+    fn compression_is_the_specified_division() {
+        for sigma in 0..Q {
+            let t = (256 * u32::from(sigma as u16) + 384) / 769;
+            assert_eq!(compress(sigma), t as u8, "{sigma}");
+        }
+        for vector in components::load().compress {
+            assert_eq!(compress(vector.sigma), vector.t as u8);
+        }
+    }
+
+    /// Every string of 512 bytes decrypts to some message, the same one as by the specification.
+    #[test]
+    fn decryption_is_total() {
+        let f: [u8; F_LEN] = components::load().pke.sk_f[..].try_into().unwrap();
+        let mut draw = Draw(1);
+        let mut random = [0; CT_LEN];
+        random.fill_with(|| draw.below(256) as u8);
+        for ct in [[0; CT_LEN], [0xff; CT_LEN], [0x80; CT_LEN], [0x40; CT_LEN], random] {
+            let (mut v, mut scratch, mut m) = (Poly::ZERO, Poly::ZERO, [0; 32]);
+            decrypt(Native, &f, &ct, &mut m, &mut v, &mut scratch);
+            assert_eq!(m[..], reference::decrypt(&f, &ct));
+        }
+    }
+
+    /// g = h f stays ternary only while neither half of the key changes.
+    #[test]
+    fn a_damaged_key_does_not_belong_together() {
+        let vector = components::load().pke;
+        let (f, ek): ([u8; F_LEN], [u8; EK_LEN]) =
+            (vector.sk_f[..].try_into().unwrap(), vector.pk[..].try_into().unwrap());
+        for at in [0, 100, F_LEN - 1] {
+            for bit in 0..8 {
+                let mut f = f;
+                f[at] ^= 1 << bit;
+                assert!(
+                    !bool::from(belong_together(Native, &f, &ek)),
+                    "bit {bit} of byte {at} of f"
+                );
+            }
+        }
+        for at in [0, 33, EK_LEN - 1] {
+            for bit in 0..8 {
+                let mut ek = ek;
+                ek[at] ^= 1 << bit;
+                assert!(
+                    !bool::from(belong_together(Native, &f, &ek)),
+                    "bit {bit} of byte {at} of ek"
+                );
+            }
+        }
+    }
+}
