@@ -1,6 +1,7 @@
 //! Who is who: device ids, credentials, the broker key and its fingerprint, and their text form in files.
 
 mod key;
+mod secret;
 mod text;
 
 use core::fmt;
@@ -9,7 +10,8 @@ use hkdf::HkdfExtract;
 use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-pub use key::{BrokerKey, BrokerSecret, DeviceSecret, Fingerprint, KID_LEN, Kid, PublicKey};
+pub use key::{BrokerKey, Fingerprint, KID_LEN, Kid, PublicKey};
+pub use secret::{BrokerKeyPair, BrokerSecret, DeviceSecret, generate_key};
 pub use text::{BrokerLine, DeviceLine, MAX_KEY_LEN, PskLine};
 
 use crate::{Malformed, suite::Mode};

@@ -4,9 +4,8 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Error, Malformed,
-    dh::{Dh, DhSecret, MAX_SHARE_LEN},
     message::Fields,
-    suite::{AnyKem, Group, KemId, KemScheme},
+    suite::{Group, KemId},
 };
 
 /// A static public key: `kem | group | encapsulation key | share`, as files, the registry and control messages hold it.
@@ -107,6 +106,11 @@ impl<'a> BrokerKey<'a> {
         PublicKey::parse(bytes)?.try_into()
     }
 
+    /// A key whose fingerprint has been computed before.
+    pub(super) const fn with_fingerprint(key: PublicKey<'a>, fingerprint: Fingerprint) -> Self {
+        Self { key, fingerprint }
+    }
+
     /// The fingerprint h0.
     pub const fn fingerprint(&self) -> &Fingerprint {
         &self.fingerprint
@@ -132,10 +136,7 @@ impl<'a> TryFrom<PublicKey<'a>> for BrokerKey<'a> {
         }
         let hash = Sha256::new().chain_update("HKM1 broker key").chain_update(key.codes());
         let hash = hash.chain_update(key.ek).chain_update(key.share).finalize();
-        Ok(Self {
-            key,
-            fingerprint: Fingerprint(hash.into()),
-        })
+        Ok(Self::with_fingerprint(key, Fingerprint(hash.into())))
     }
 }
 
@@ -184,62 +185,3 @@ pub type Kid = [u8; KID_LEN];
 
 /// Length of a [`Kid`] in bytes.
 pub const KID_LEN: usize = 8;
-
-/// A broker key with its secrets, which stay where the caller keeps them.
-#[derive(Clone, Copy)]
-pub struct BrokerSecret<'a> {
-    key: BrokerKey<'a>,
-    dk: &'a [u8],
-    x: &'a DhSecret,
-}
-
-impl<'a> BrokerSecret<'a> {
-    /// Checks once, when the key is loaded, that the secrets are those of `key`.
-    ///
-    /// # Errors
-    /// [`Error::Rejected`] if they are not, [`Error::Unsupported`] if the KEM or the group is not compiled in.
-    pub fn new(key: BrokerKey<'a>, dk: &'a [u8], x: &'a DhSecret) -> Result<Self, Error> {
-        let kem = AnyKem::new(key.key.kem).ok_or(Error::Unsupported)?;
-        kem.check_ek(key.key.ek)?;
-        kem.check_dk(dk)?;
-        let mut share = [0; MAX_SHARE_LEN];
-        let share = share.get_mut(..key.key.share.len()).ok_or(Error::Misuse)?;
-        key.key.group.share(x, share)?;
-        // FIPS 203 section 7.1: the encapsulation key stands in the decapsulation key, before its hash and z.
-        let holds_ek = dk
-            .len()
-            .checked_sub(64)
-            .is_some_and(|end| dk.get(..end).is_some_and(|dk| dk.ends_with(key.key.ek)));
-        if share == key.key.share && holds_ek {
-            Ok(Self { key, dk, x })
-        } else {
-            Err(Error::Rejected)
-        }
-    }
-
-    /// The public half.
-    pub const fn key(&self) -> &BrokerKey<'a> {
-        &self.key
-    }
-
-    pub(crate) const fn dk(&self) -> &'a [u8] {
-        self.dk
-    }
-
-    pub(crate) const fn x(&self) -> &'a DhSecret {
-        self.x
-    }
-}
-
-/// A device's static key with its secrets, which stay where the caller keeps them.
-#[derive(Clone, Copy)]
-pub struct DeviceSecret<'a> {
-    /// The public half, as enrolled.
-    pub key: PublicKey<'a>,
-    /// The decapsulation key.
-    pub dk: &'a [u8],
-    /// 32 random bytes made together with `dk`; they count only where the KEM rejects explicitly.
-    pub z: &'a [u8; 32],
-    /// The Diffie-Hellman secret.
-    pub x: &'a DhSecret,
-}

@@ -207,3 +207,60 @@ fn damaged_lines_are_refused() {
 fn debug_of_an_id_is_no_secret_and_one_line() {
     assert_eq!(format!("{:?}", id()), "DeviceId(pump-7)");
 }
+
+#[cfg(feature = "kyber")]
+#[test]
+fn secrets_have_to_be_those_of_the_key() {
+    use crate::{
+        dh::{DhSecret, X25519},
+        drbg::Drbg,
+        suite::{AnyKem, KemScheme},
+    };
+
+    let kem = AnyKem::new(KemId::MlKem512).unwrap();
+    let pair = |seed| {
+        let (mut encoded, mut dk) = (std::vec![0; 2 + 800 + 32], std::vec![0; kem.dk_len()]);
+        let x = generate_key(kem, X25519, &mut Drbg::broker(&[seed; 32]), &mut encoded, &mut dk).unwrap();
+        (encoded, dk, *x.expose())
+    };
+    let load =
+        |encoded: &[u8], dk: &[u8], x| BrokerKeyPair::new(encoded.to_vec(), dk.to_vec(), DhSecret::from_bytes(x));
+    let ((encoded, dk, x), (_, other_dk, other_x)) = (pair(1), pair(2));
+    let loaded = load(&encoded, &dk, x).unwrap();
+    let key = BrokerKey::parse(&encoded).unwrap();
+    assert_eq!(
+        (loaded.fingerprint(), loaded.secret().unwrap().key()),
+        (key.fingerprint(), &key)
+    );
+    assert_eq!(load(&encoded, &other_dk, x).err(), Some(Error::Rejected));
+    assert_eq!(load(&encoded, &dk, other_x).err(), Some(Error::Rejected));
+    assert_eq!(load(&encoded, &dk[1..], x).err(), Some(Error::Rejected));
+    let mut damaged = dk.clone();
+    damaged[1632 - 40] ^= 1;
+    assert_eq!(
+        load(&encoded, &damaged, x).err(),
+        Some(Error::Rejected),
+        "FIPS 203 section 7.3, hash check"
+    );
+    let mut damaged = encoded.clone();
+    damaged[2..5].fill(0xff);
+    assert_eq!(
+        load(&damaged, &dk, x).err(),
+        Some(Error::Rejected),
+        "FIPS 203 section 7.2, modulus check"
+    );
+
+    let device = |x| DeviceSecret {
+        key: PublicKey::parse(&encoded).unwrap(),
+        dk: &dk,
+        z: &[0; 32],
+        x,
+    };
+    let (x, other_x) = (DhSecret::from_bytes(x), DhSecret::from_bytes(other_x));
+    assert_eq!(device(&x).check(kem, X25519), Ok(()));
+    assert_eq!(device(&other_x).check(kem, X25519), Err(Error::Rejected));
+    assert_eq!(
+        device(&x).check(AnyKem::new(KemId::MlKem768).unwrap(), X25519),
+        Err(Error::Misuse)
+    );
+}

@@ -4,9 +4,9 @@ use hybrid_handshake::{
     Error, Established,
     broker::{self, AwaitM1, Claim, Decoy, Enrolled, M2Params},
     client::{self, Credential, Start},
-    dh::{Dh, DhSecret},
+    dh::DhSecret,
     drbg::Drbg,
-    identity::{BrokerKey, BrokerSecret, DecoySecret, DeviceId, DeviceSecret, Psk, PublicKey},
+    identity::{BrokerKey, BrokerSecret, DecoySecret, DeviceId, DeviceSecret, Psk, PublicKey, generate_key},
     message::{BrokerLimits, Capabilities, ClientLimits, M1Header},
     resume::{Ticket, TicketKey, TicketKeys},
     suite::{AnyKem, AnySuite, KemId, KemScheme, Mode, Suite, SuiteId},
@@ -27,16 +27,10 @@ pub struct KeyPair {
 impl KeyPair {
     pub fn new(kem: KemId, suite: SuiteId, seed: u8) -> Self {
         let mut rng = Drbg::broker(&[seed; 32]);
-        let group = suite.group();
-        let mut encoded = vec![0; 2 + kem.ek_len() + group.share_len()];
-        encoded[..2].copy_from_slice(&[kem.code(), group.code()]);
         let scheme = AnyKem::new(kem).expect("compiled in");
+        let mut encoded = vec![0; 2 + kem.ek_len() + suite.group().share_len()];
         let mut dk = vec![0; scheme.dk_len()];
-        let (ek, share) = encoded[2..].split_at_mut(kem.ek_len());
-        scheme.keygen(&mut rng, ek, &mut dk).unwrap();
-        let mut x = DhSecret::zeroed();
-        group.draw(&mut rng, &mut x).unwrap();
-        group.share(&x, share).unwrap();
+        let x = generate_key(scheme, suite.group(), &mut rng, &mut encoded, &mut dk).unwrap();
         Self {
             encoded,
             dk,
