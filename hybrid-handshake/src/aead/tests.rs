@@ -134,3 +134,32 @@ fn bytes_behind_key_and_nonce_length_do_not_count() {
         assert_eq!((k.key.len(), k.nonce.len()), (k.aead.key_len(), k.aead.nonce_len()));
     }
 }
+
+/// Around every block border of text and associated data.
+#[test]
+fn ascon_agrees_with_the_ascon_aead_crate() {
+    use ascon_aead::aead::{AeadInOut, KeyInit};
+
+    let bytes: Vec<u8> = (0..64_u8).map(|i| i.wrapping_mul(0x9d) ^ 0x35).collect();
+    let (key_bytes, nonce_bytes) = (&bytes[..16], &bytes[16..32]);
+    let oracle = ascon_aead::AsconAead128::new_from_slice(key_bytes).unwrap();
+    for text_len in 0..50 {
+        for ad_len in 0..35 {
+            let ad = &bytes[7..][..ad_len];
+            let (mut ours, mut theirs) = (bytes[..text_len].to_vec(), bytes[..text_len].to_vec());
+            let tag = AsconAead128
+                .seal(&key(key_bytes), &nonce(nonce_bytes), ad, &mut ours)
+                .unwrap();
+            let nonce_array = nonce_bytes.try_into().unwrap();
+            let their_tag = oracle
+                .encrypt_inout_detached(nonce_array, ad, (&mut theirs[..]).into())
+                .unwrap();
+            assert_eq!((&ours, &tag[..]), (&theirs, &their_tag[..]), "{text_len} {ad_len}");
+            assert_eq!(
+                AsconAead128.open(&key(key_bytes), &nonce(nonce_bytes), ad, &mut ours, &tag),
+                Ok(())
+            );
+            assert_eq!(ours, bytes[..text_len]);
+        }
+    }
+}
