@@ -1,0 +1,37 @@
+//! The multiplication in Z\[x\]/(x^256 + 1), which a target may replace.
+
+mod portable;
+#[cfg(test)]
+mod tests;
+
+use zeroize::Zeroize;
+
+use crate::poly::Poly;
+
+/// What this target uses.
+pub(crate) const NATIVE: portable::Portable = portable::Portable;
+
+/// Sums of products of a public and a secret polynomial. The bounds are contract: callers rely on them, and one set of
+/// tests drives every backend to them.
+///
+/// Constant time in all three arguments.
+pub(crate) trait Arith: Copy {
+    /// A secret polynomial, ready to be multiplied many times.
+    type Secret: Copy + Zeroize;
+    /// A sum of up to four products.
+    type Sum: Copy + Zeroize;
+
+    /// A place for a secret.
+    const SECRET: Self::Secret;
+    /// The empty sum.
+    const SUM: Self::Sum;
+
+    /// In: |c| <= 8.
+    fn secret(self, s: &Poly, out: &mut Self::Secret);
+
+    /// `sum` += `a` * `s`. In: coefficients of `a` in -2^12..2^12, at most three products in `sum`.
+    fn mul_acc(self, sum: &mut Self::Sum, a: &Poly, s: &Self::Secret);
+
+    /// Writes the sum modulo 2^16 and empties it.
+    fn finish(self, sum: &mut Self::Sum, out: &mut Poly);
+}
