@@ -2,7 +2,7 @@
 
 mod portable;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use zeroize::Zeroize;
 

@@ -39,8 +39,15 @@ impl<P: Params> Kem for SaberKem<P> {
         let dk = Dk::<P>::new(dk);
         let mut hash = [0; 32];
         Sha3_256::digest(&[dk.ek.as_ref()], &mut hash);
-        let short = dk.secret.chunks_exact(Q_LEN).fold(Choice::from(1), |all, s| all & is_secret(s, P::ETA));
-        if (short & hash.ct_eq(dk.ek_hash)).into() { Ok(()) } else { Err(InvalidKey) }
+        let short = dk
+            .secret
+            .chunks_exact(Q_LEN)
+            .fold(Choice::from(1), |all, s| all & is_secret(s, P::ETA));
+        if (short & hash.ct_eq(dk.ek_hash)).into() {
+            Ok(())
+        } else {
+            Err(InvalidKey)
+        }
     }
 
     /// Draws the coins in three requests of 32 bytes, as the specification does: a generator may tell that from one of 96.
@@ -52,7 +59,9 @@ impl<P: Params> Kem for SaberKem<P> {
 
     /// Never fails.
     fn keygen_from(coins: &[u8; 96], ek: &mut P::Ek, dk: &mut P::Dk) -> Result<(), NotInvertible> {
-        let [seed_a_raw, seed_s, z] = coins.as_chunks().0 else { unreachable!("96 bytes are three seeds") };
+        let [seed_a_raw, seed_s, z] = coins.as_chunks().0 else {
+            unreachable!("96 bytes are three seeds")
+        };
         let (secret, rest) = dk.as_mut().split_at_mut(P::RANK * Q_LEN);
         pke::keygen::<P, _>(NATIVE, seed_a_raw, seed_s, ek, secret);
         let (ek_copy, rest) = rest.split_at_mut(P::Ek::LEN);
@@ -116,7 +125,9 @@ impl Keys {
     }
 
     fn r(&self) -> &[u8; 32] {
-        let [_, r] = self.0.as_chunks().0 else { unreachable!("64 bytes are two keys") };
+        let [_, r] = self.0.as_chunks().0 else {
+            unreachable!("64 bytes are two keys")
+        };
         r
     }
 

@@ -93,5 +93,65 @@ pub(crate) fn decrypt<P: Params, M: Arith>(arith: M, secret: &[u8], ct: &P::Ct, 
 
 /// b in its encoding, and seed_A.
 fn split_ek<P: Params>(ek: &P::Ek) -> (&[u8], &[u8; 32]) {
-    ek.as_ref().split_last_chunk().expect("an encapsulation key is longer than a seed")
+    ek.as_ref()
+        .split_last_chunk()
+        .expect("an encapsulation key is longer than a seed")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use kem_core::Bytes;
+
+    use super::*;
+    use crate::backends::NATIVE;
+    use crate::backends::tests::schoolbook;
+    use crate::params::{Rank2, Rank3, Rank4};
+    use crate::poly::{N, Poly};
+
+    const R: [u8; 32] = [0x3c; 32];
+
+    /// round(A^T s) for a key, round(A s) in a ciphertext. Both transposed, or neither, would agree with itself.
+    #[test]
+    fn only_key_generation_transposes() {
+        fn check<P: Params>() {
+            let (mut ek, mut ct, mut secret) = (P::Ek::ZERO, P::Ct::ZERO, [0; 4 * Q_LEN]);
+            keygen::<P, _>(NATIVE, &[0x5a; 32], &R, &mut ek, &mut secret[..P::RANK * Q_LEN]);
+            encrypt::<P, _>(NATIVE, &[0; 32], &R, &ek, &mut Emit::new(ct.as_mut()));
+
+            let (mut matrix, mut secrets) = (Matrix::new(split_ek::<P>(&ek).1), Secrets::new(&R));
+            let a: Vec<Poly> = (0..P::RANK * P::RANK).map(|_| poly(|p| matrix.next(p))).collect();
+            let s: Vec<Poly> = (0..P::RANK).map(|_| poly(|p| secrets.next::<P>(p))).collect();
+            for i in 0..P::RANK {
+                let row: Vec<_> = (0..P::RANK).map(|j| (a[i * P::RANK + j], s[j])).collect();
+                let column: Vec<_> = (0..P::RANK).map(|j| (a[j * P::RANK + i], s[j])).collect();
+                let [row, column] = [row, column].map(|terms| rounded(&schoolbook(&terms)));
+                assert_ne!(row, column);
+                assert_eq!(ek.as_ref()[i * P_LEN..][..P_LEN], column);
+                assert_eq!(ct.as_ref()[i * P_LEN..][..P_LEN], row);
+            }
+        }
+        check::<Rank2>();
+        check::<Rank3>();
+        check::<Rank4>();
+    }
+
+    fn poly(fill: impl FnOnce(&mut Poly)) -> Poly {
+        let mut p = [0; N];
+        fill(&mut p);
+        p
+    }
+
+    /// ((c + 4) mod 2^13) >> 3 in 10 bits.
+    fn rounded(p: &[i64; N]) -> Vec<u8> {
+        let value = |c: &i64| ((c + 4).rem_euclid(1 << 13) >> 3) as u16;
+        let bits: Vec<_> = p
+            .iter()
+            .flat_map(|c| (0..10).map(move |i| (value(c) >> i & 1) as u8))
+            .collect();
+        bits.chunks(8)
+            .map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit))
+            .collect()
+    }
 }

@@ -16,11 +16,16 @@ pub(crate) const P_LEN: usize = 10 * N / 8;
 /// Coefficients modulo 2^16, of which the low bits count: q, p and T all divide 2^16, so additions may wrap.
 pub(crate) type Poly = [i16; N];
 
-/// Reads D-bit coefficients as representatives in -2^(D-1)..2^(D-1), the range for which the multiplication is exact.
-#[inline(always)]
-pub(crate) fn decode_centred<const D: u32>(bytes: &[u8], out: &mut [i16]) {
-    for (c, value) in out.iter_mut().zip(unpack::<D>(bytes)) {
-        *c = (value << (16 - D)) as i16 >> (16 - D);
+/// Reads D-bit coefficients, eight at a time, as representatives in -2^(D-1)..2^(D-1): the range for which the
+/// multiplication is exact.
+pub(crate) fn decode_centred<const D: usize>(bytes: &[u8], out: &mut [i16]) {
+    for (eight, bytes) in out.as_chunks_mut::<8>().0.iter_mut().zip(bytes.as_chunks::<D>().0) {
+        for (k, c) in eight.iter_mut().enumerate() {
+            let (at, shift) = (k * D / 8, k * D % 8);
+            let byte = |i: usize| bytes.get(at + i).map_or(0, |&byte| u32::from(byte) << (8 * i));
+            let value = ((byte(0) | byte(1) | byte(2)) >> shift) as u16;
+            *c = (value << (16 - D)) as i16 >> (16 - D);
+        }
     }
 }
 
@@ -55,14 +60,20 @@ pub(crate) fn encode_rounded(p: &Poly, sink: &mut impl CtSink) {
 /// c_m = ((v - 2^9 m + h1) mod p) >> (10 - eps_T), bit i of `m` belonging to coefficient i.
 pub(crate) fn encode_message<P: Params>(v: &Poly, m: &[u8; 32], sink: &mut impl CtSink) {
     let bits = unpack::<1>(m);
-    let masked = v.iter().zip(bits).map(|(&v, bit)| (v as u16).wrapping_sub(bit << 9).wrapping_add(H1) & P_MASK);
+    let masked = v
+        .iter()
+        .zip(bits)
+        .map(|(&v, bit)| (v as u16).wrapping_sub(bit << 9).wrapping_add(H1) & P_MASK);
     P::pack_cm(masked.map(|c| c >> (10 - P::EPS_T)), sink);
 }
 
 /// m = ((v + h2 - 2^(10 - eps_T) c_m) mod p) >> 9.
 pub(crate) fn decode_message<P: Params>(v: &Poly, cm: &[u8], m: &mut impl CtSink) {
     let cm = P::unpack_cm(cm).map(|c| c << (10 - P::EPS_T));
-    let bits = v.iter().zip(cm).map(|(&v, cm)| ((v as u16).wrapping_add(h2::<P>()).wrapping_sub(cm) & P_MASK) >> 9);
+    let bits = v
+        .iter()
+        .zip(cm)
+        .map(|(&v, cm)| ((v as u16).wrapping_add(h2::<P>()).wrapping_sub(cm) & P_MASK) >> 9);
     pack::<1>(bits, m);
 }
 
@@ -90,10 +101,11 @@ mod tests {
 
     #[test]
     fn decoding_centres() {
-        let mut out = [0; 4];
-        // 0x200, 0x1ff, 0x000, 0x3ff in 10 bits each.
-        decode_centred::<10>(&[0x00, 0xfe, 0x07, 0xc0, 0xff], &mut out);
-        assert_eq!(out, [-512, 511, 0, -1]);
+        // 0x200, 0x1ff, 0x000, 0x3ff in 10 bits each, then the same again.
+        let bytes = [0x00, 0xfe, 0x07, 0xc0, 0xff, 0x00, 0xfe, 0x07, 0xc0, 0xff];
+        let mut out = [0; 8];
+        decode_centred::<10>(&bytes, &mut out);
+        assert_eq!(out, [-512, 511, 0, -1, -512, 511, 0, -1]);
     }
 
     /// (c + 4) has to be reduced modulo q before the shift: 8188 rounds to 0, not to 1024.
@@ -103,9 +115,9 @@ mod tests {
         p[..4].copy_from_slice(&[8187, 8188, -4, -5]);
         let mut bytes = [0; P_LEN];
         encode_rounded(&p, &mut Emit::new(&mut bytes));
-        let mut out = [0; 4];
+        let mut out = [0; N];
         decode_centred::<10>(&bytes, &mut out);
-        assert_eq!(out, [-1, 0, 0, -1]);
+        assert_eq!(out[..5], [-1, 0, 0, -1, 0]);
     }
 
     /// The largest rounding error, 2^(9 - eps_T) - 1 in either direction, still gives the bit that went in.

@@ -41,4 +41,44 @@ impl Secrets {
 
 /// 64 coefficients of 13 bits: a quarter of a polynomial on the stack, whole 64-bit words from the stream.
 const PIECE_LEN: usize = 104;
-const _: () = assert!(PIECE_LEN * 8 % 13 == 0 && N % (PIECE_LEN * 8 / 13) == 0);
+const _: () = assert!((PIECE_LEN * 8).is_multiple_of(13) && N.is_multiple_of(PIECE_LEN * 8 / 13));
+
+#[cfg(test)]
+mod tests {
+    use kem_core::testkit::File;
+
+    use super::*;
+    use crate::params::{Rank2, Rank3, Rank4};
+
+    /// Intermediate values of the reference implementation: A\[0\]\[1\] is second in the stream, A\[1\]\[0\] number l.
+    #[test]
+    fn matrix_and_secret_streams() {
+        fn check<P: Params>(json: &str) {
+            let vector = serde_json::from_str::<File>(json)
+                .expect("vector file parses")
+                .vectors
+                .remove(0);
+            let seed_a = hex::decode(vector.extra["seed_A"].as_str().expect("a string")).expect("hexadecimal");
+            let numbers = |name: &str| -> std::vec::Vec<i16> {
+                serde_json::from_value(vector.extra[name].clone()).expect("numbers")
+            };
+            let mut matrix = Matrix::new(seed_a[..].try_into().expect("32 bytes"));
+            for at in 0..=P::RANK {
+                let mut a = [0; N];
+                matrix.next(&mut a);
+                for (position, name) in [(0, "A00_first8"), (1, "A01_first8"), (P::RANK, "A10_first8")] {
+                    if position == at {
+                        assert_eq!(a.map(|c| c & 0x1fff)[..8], numbers(name), "{name}");
+                    }
+                }
+                assert!(a.iter().all(|c| (-4096..4096).contains(c)));
+            }
+            let mut s = [0; N];
+            Secrets::new(vector.keygen_coins[32..64].try_into().expect("32 bytes")).next::<P>(&mut s);
+            assert_eq!(s[..16], numbers("s0_first16"));
+        }
+        check::<Rank2>(include_str!("../tests/vectors/lightsaber.json"));
+        check::<Rank3>(include_str!("../tests/vectors/saber.json"));
+        check::<Rank4>(include_str!("../tests/vectors/firesaber.json"));
+    }
+}

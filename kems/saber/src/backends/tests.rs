@@ -6,14 +6,18 @@ use super::portable::Portable;
 use super::*;
 use crate::poly::N;
 
-/// Sum of a\[i\] * s\[i\] in Z\[x\]/(x^256 + 1), reduced modulo 2^13.
-fn schoolbook(terms: &[(Poly, Poly)]) -> [i64; N] {
+/// Sum of a\[i\] * s\[i\] in Z\[x\]/(x^256 + 1).
+pub(crate) fn schoolbook(terms: &[(Poly, Poly)]) -> [i64; N] {
     let mut sum = [0i64; N];
     for (a, s) in terms {
         for (i, &a) in a.iter().enumerate() {
             for (j, &s) in s.iter().enumerate() {
                 let term = i64::from(a) * i64::from(s);
-                if i + j < N { sum[i + j] += term } else { sum[i + j - N] -= term }
+                if i + j < N {
+                    sum[i + j] += term;
+                } else {
+                    sum[i + j - N] -= term;
+                }
             }
         }
     }
@@ -32,7 +36,11 @@ fn check<M: Arith>(arith: M, terms: &[(Poly, Poly)]) {
         }
         arith.finish(&mut sum, &mut out);
         for (i, (&ours, &exact)) in out.iter().zip(&exact).enumerate() {
-            assert_eq!(ours as u16 & 0x1fff, exact as u16 & 0x1fff, "coefficient {i}, exactly {exact}");
+            assert_eq!(
+                ours as u16 & 0x1fff,
+                exact as u16 & 0x1fff,
+                "coefficient {i}, exactly {exact}"
+            );
             assert_eq!(ours as u16, exact as u16, "coefficient {i}, exactly {exact}");
         }
     }
@@ -89,5 +97,6 @@ fn poly(low: i16, high: i16) -> impl Strategy<Value = Poly> {
 }
 
 fn ends(low: i16, high: i16) -> impl Strategy<Value = Poly> {
-    prop::collection::vec(prop_oneof![Just(low), Just(high), Just(0)], N).prop_map(|c| c.try_into().expect("N coefficients"))
+    prop::collection::vec(prop_oneof![Just(low), Just(high), Just(0)], N)
+        .prop_map(|c| c.try_into().expect("N coefficients"))
 }
