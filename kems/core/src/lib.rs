@@ -13,6 +13,8 @@ mod kem;
 pub mod modular;
 pub mod ntt;
 pub mod pack;
+#[cfg(feature = "rustcrypto")]
+pub mod rustcrypto;
 pub mod sample;
 #[cfg(feature = "testkit")]
 pub mod testkit;

@@ -1,6 +1,8 @@
 //! What an instruction set may replace, and the contract it has to keep.
 
 mod portable;
+#[cfg(test)]
+mod tests;
 
 use crate::poly::Poly;
 
