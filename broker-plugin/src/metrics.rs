@@ -1,0 +1,190 @@
+//! Every counter of a front, named in one place.
+
+use hybrid_handshake::mqtt::ReasonCode;
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text},
+    metrics::{
+        counter::Counter,
+        family::Family,
+        gauge::Gauge,
+        histogram::{Histogram, exponential_buckets},
+    },
+    registry::Registry,
+};
+
+/// The counters, gauges and histograms of one front. Gauges go back to their start value when nothing is connected.
+pub struct Metrics {
+    /// `kemqtt_connections_total`: connections accepted from the listener.
+    pub connections: Counter,
+    /// `kemqtt_open`: connections open now, half-open ones included.
+    pub open: Gauge,
+    /// `kemqtt_half_open`: connections whose handshake is not finished.
+    pub half_open: Gauge,
+    /// `kemqtt_half_open_bytes`: memory that half-open connections hold.
+    pub half_open_bytes: Gauge,
+    /// `kemqtt_sessions`: connections that carry MQTT records now.
+    pub sessions: Gauge,
+    /// `kemqtt_handshakes_total` by suite and mode: finished handshakes.
+    pub handshakes: Family<Handshake, Counter>,
+    /// `kemqtt_handshake_seconds`: from the whole outer CONNECT to M4 sent.
+    pub handshake_seconds: Histogram,
+    /// `kemqtt_refusals_total` by cause and reason code: refused before the end of the handshake.
+    pub refusals: Family<Refused, Counter>,
+    /// `kemqtt_closed_total` by cause: sessions ended after the handshake.
+    pub closed: Family<Closed, Counter>,
+    /// `kemqtt_records_total` by direction.
+    pub records: Family<Direction, Counter>,
+    /// `kemqtt_bytes_total` by direction: plaintext MQTT bytes.
+    pub bytes: Family<Direction, Counter>,
+    /// `kemqtt_router_restarts_total`: embedded routers replaced because they died.
+    pub router_restarts: Counter,
+    /// `kemqtt_router_links`: links into the embedded router.
+    pub router_links: Gauge,
+    registry: Registry,
+}
+
+/// Labels of a finished handshake.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Handshake {
+    /// Suite name.
+    pub suite: String,
+    /// Mode number.
+    pub mode: u32,
+}
+
+/// Labels of a refusal.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Refused {
+    /// Short name of the cause.
+    pub cause: &'static str,
+    /// The reason code as on the wire, in decimal.
+    pub code: u32,
+}
+
+/// Label of a closed session.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Closed {
+    /// Short name of the cause.
+    pub cause: &'static str,
+}
+
+/// Label of a direction.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Direction {
+    /// `in` from the client, `out` to it.
+    pub direction: &'static str,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let mut metrics = Self {
+            connections: Counter::default(),
+            open: Gauge::default(),
+            half_open: Gauge::default(),
+            half_open_bytes: Gauge::default(),
+            sessions: Gauge::default(),
+            handshakes: Family::default(),
+            handshake_seconds: Histogram::new(exponential_buckets(0.000_25, 2.0, 16)),
+            refusals: Family::default(),
+            closed: Family::default(),
+            records: Family::default(),
+            bytes: Family::default(),
+            router_restarts: Counter::default(),
+            router_links: Gauge::default(),
+            registry: Registry::with_prefix("kemqtt"),
+        };
+        metrics.register();
+        metrics
+    }
+
+    /// All values in the OpenMetrics text format.
+    #[must_use]
+    pub fn encode(&self) -> String {
+        let mut out = String::new();
+        // Writing to a `String` cannot fail.
+        let _ = text::encode(&mut out, &self.registry);
+        out
+    }
+
+    /// How often connections were refused for `cause`, a name from the log, with any code.
+    #[must_use]
+    pub fn refused(&self, cause: &'static str, code: ReasonCode) -> u64 {
+        self.refusals
+            .get_or_create(&Refused {
+                cause,
+                code: code as u32,
+            })
+            .get()
+    }
+
+    /// How often sessions were closed for `cause`.
+    #[must_use]
+    pub fn closed(&self, cause: &'static str) -> u64 {
+        self.closed.get_or_create(&Closed { cause }).get()
+    }
+
+    fn register(&mut self) {
+        let r = &mut self.registry;
+        r.register("connections", "Connections accepted", self.connections.clone());
+        r.register("open", "Connections open now", self.open.clone());
+        r.register("half_open", "Connections in their handshake", self.half_open.clone());
+        r.register(
+            "half_open_bytes",
+            "Memory held by connections in their handshake",
+            self.half_open_bytes.clone(),
+        );
+        r.register("sessions", "Connections that carry MQTT", self.sessions.clone());
+        r.register("handshakes", "Finished handshakes", self.handshakes.clone());
+        r.register(
+            "handshake_seconds",
+            "From the outer CONNECT to M4",
+            self.handshake_seconds.clone(),
+        );
+        r.register(
+            "refusals",
+            "Connections refused in the handshake",
+            self.refusals.clone(),
+        );
+        r.register("closed", "Sessions ended after the handshake", self.closed.clone());
+        r.register("records", "Records", self.records.clone());
+        r.register("bytes", "MQTT bytes in records", self.bytes.clone());
+        r.register(
+            "router_restarts",
+            "Embedded routers replaced",
+            self.router_restarts.clone(),
+        );
+        r.register(
+            "router_links",
+            "Links into the embedded router",
+            self.router_links.clone(),
+        );
+    }
+}
+
+impl std::fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+/// Raises a gauge for as long as it lives.
+pub(crate) struct Held {
+    gauge: Gauge,
+    by: i64,
+}
+
+impl Held {
+    pub(crate) fn new(gauge: &Gauge, by: i64) -> Self {
+        gauge.inc_by(by);
+        Self {
+            gauge: gauge.clone(),
+            by,
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.gauge.dec_by(self.by);
+    }
+}
