@@ -1,6 +1,9 @@
 //! The command line: one variant per command.
 
 mod devices;
+mod enroll;
+mod init;
+mod run;
 
 use std::path::PathBuf;
 
@@ -23,6 +26,21 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Run the broker until SIGINT or SIGTERM.
+    #[command(
+        after_help = "Examples:\n  kemqtt-broker run\n  kemqtt-broker run --listen 0.0.0.0:1884 --backend tcp://127.0.0.1:1883 \\\n      --metrics 127.0.0.1:9464 --log-format json"
+    )]
+    Run,
+    /// Make the key file, the registry and the broker key.
+    #[command(
+        after_help = "Examples:\n  kemqtt-broker init\n  kemqtt-broker init --key mlkem768/x25519 --key mlkem512/x25519"
+    )]
+    Init(init::Init),
+    /// Enrol a device: prints its secret line and the broker key to pin.
+    #[command(
+        after_help = "Examples:\n  kemqtt-broker enroll pump-17 --out pump-17.psk\n  kemqtt-broker enroll pump-17 --device-key pump-17.pub"
+    )]
+    Enroll(enroll::Enroll),
     /// List enrolled devices.
     #[command(after_help = "Example:\n  kemqtt-broker list --config /etc/kemqtt/broker.toml")]
     List,
@@ -81,6 +99,9 @@ impl Cli {
                 println!("{:#?}", self.settings.config()?);
                 Ok(())
             }
+            Command::Run => block_on(run::run(self.settings.config()?)),
+            Command::Init(init) => block_on(init.run(self.settings.config()?)),
+            Command::Enroll(enroll) => block_on(enroll.run(self.settings.config()?)),
             Command::List => block_on(devices::list(self.settings.config()?)),
             Command::Revoke(revoke) => block_on(revoke.run(self.settings.config()?)),
         }

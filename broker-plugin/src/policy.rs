@@ -1,7 +1,33 @@
 //! From the handshake's identity to what the back end sees: client id, user name, password.
 
+use hybrid_handshake::suite::SuiteId;
+
 /// Prefix of the user name that a back end sees for an enrolled device.
 pub const DEFAULT_USER_PREFIX: &str = "kem:";
+
+/// What a front allows, and what its back end is told.
+#[derive(Clone, Debug)]
+pub(crate) struct Policy {
+    pub(crate) allow_anonymous: bool,
+    pub(crate) client_id: ClientIdPolicy,
+    /// The weakest suite of the listener.
+    pub(crate) lowest_suite: Option<SuiteId>,
+    pub(crate) user_prefix: String,
+    /// Handed to the back end with the user name of an enrolled device.
+    pub(crate) password: Option<Vec<u8>>,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            allow_anonymous: false,
+            client_id: ClientIdPolicy::default(),
+            lowest_suite: None,
+            user_prefix: DEFAULT_USER_PREFIX.to_owned(),
+            password: None,
+        }
+    }
+}
 
 /// Which MQTT client ids an enrolled device may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -112,6 +112,9 @@ pub enum RegistryError {
     /// The tables are not ours or are newer than this program.
     #[error("registry tables: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
+    /// Not an id that the protocol has.
+    #[error("`{0}` is no device id: 1 to 32 printable ASCII characters without space, `/`, `+` and `#`")]
+    DeviceId(String),
     /// The device id is enrolled already.
     #[error("device `{0}` is enrolled already; revoke it first or choose another id")]
     DuplicateId(String),

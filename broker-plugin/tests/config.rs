@@ -76,7 +76,7 @@ fn a_wrong_address_is_explained() {
     let (line, problem, fix) = refused("\n\nlisten = \"localhost\"\n");
     assert_eq!(line, 3);
     assert!(problem.contains("localhost"), "{problem}");
-    assert!(fix.contains("0.0.0.0:8884"), "{fix}");
+    assert!(fix.contains("0.0.0.0:1884"), "{fix}");
 }
 
 #[test]

@@ -37,10 +37,14 @@ impl Place {
     }
 }
 
-fn enrolment<'a>(id: &'a str, psk: &'a [u8; 32]) -> Enrolment<'a> {
+fn psk(byte: u8) -> Credential {
+    Credential::Psk([byte; 32].into())
+}
+
+fn enrolment<'a>(id: &'a str, credential: &'a Credential) -> Enrolment<'a> {
     Enrolment {
         id,
-        psk,
+        credential,
         client_ids: &[],
         lowest_suite: None,
         now: 1_700_000_000,
@@ -52,10 +56,11 @@ async fn a_device_comes_back_as_it_was_enrolled() {
     let place = Place::new();
     let registry = place.create().await;
     let client_ids = ["pump".to_owned(), "valve".to_owned()];
+    let credential = psk(7);
     let new = Enrolment {
         client_ids: &client_ids,
         lowest_suite: Some(0x0222),
-        ..enrolment("s1", &[7; 32])
+        ..enrolment("s1", &credential)
     };
     registry.enroll(new).await.unwrap();
     registry.close().await;
@@ -68,8 +73,7 @@ async fn a_device_comes_back_as_it_was_enrolled() {
         .await
         .unwrap()
         .expect("enrolled");
-    let Credential::Psk(psk) = &device.credential;
-    assert_eq!(**psk, [7; 32]);
+    assert!(matches!(&device.credential, Credential::Psk(psk) if **psk == [7; 32]));
     assert_eq!(
         (device.id.as_str(), device.generation, device.revoked),
         ("s1", 1, false)
@@ -86,18 +90,30 @@ async fn a_device_comes_back_as_it_was_enrolled() {
 #[tokio::test]
 async fn ids_and_credentials_belong_to_one_device_each() {
     let registry = Registry::in_memory().await.unwrap();
-    registry.enroll(enrolment("s1", &[7; 32])).await.unwrap();
-    let again = registry.enroll(enrolment("s1", &[8; 32])).await;
+    registry.enroll(enrolment("s1", &psk(7))).await.unwrap();
+    let again = registry.enroll(enrolment("s1", &psk(8))).await;
     assert!(matches!(again, Err(RegistryError::DuplicateId(id)) if id == "s1"));
-    let shared = registry.enroll(enrolment("s2", &[7; 32])).await;
+    let shared = registry.enroll(enrolment("s2", &psk(7))).await;
     assert!(matches!(shared, Err(RegistryError::SharedCredential(owner)) if owner == "s1"));
     assert_eq!(registry.devices().await.unwrap().len(), 1);
 }
 
 #[tokio::test]
+async fn a_static_key_comes_back_with_its_own_mode() {
+    let registry = Registry::in_memory().await.unwrap();
+    let key = Credential::Kem(vec![0x10, 1, 9, 9, 9]);
+    registry.enroll(enrolment("s1", &key)).await.unwrap();
+    let shared = registry.enroll(enrolment("s2", &key)).await;
+    assert!(matches!(shared, Err(RegistryError::SharedCredential(owner)) if owner == "s1"));
+    let device = registry.device("s1").await.unwrap().expect("enrolled");
+    assert!(matches!(&device.credential, Credential::Kem(key) if key[..] == [0x10, 1, 9, 9, 9]));
+    assert!(device.modes.allow(1) && device.modes.allow(4) && !device.modes.allow(2) && !device.modes.allow(3));
+}
+
+#[tokio::test]
 async fn revoke_marks_the_device_and_keeps_its_credential() {
     let registry = Registry::in_memory().await.unwrap();
-    registry.enroll(enrolment("s1", &[7; 32])).await.unwrap();
+    registry.enroll(enrolment("s1", &psk(7))).await.unwrap();
     assert!(registry.revoked().await.unwrap().is_empty());
     registry.revoke("s1").await.unwrap();
     assert!(registry.device("s1").await.unwrap().expect("still there").revoked);
@@ -112,7 +128,7 @@ async fn client_ids_of_devices_are_reserved() {
     registry
         .enroll(Enrolment {
             client_ids: &client_ids,
-            ..enrolment("s1", &[7; 32])
+            ..enrolment("s1", &psk(7))
         })
         .await
         .unwrap();
@@ -127,7 +143,7 @@ async fn client_ids_of_devices_are_reserved() {
 #[tokio::test]
 async fn last_seen_is_noted() {
     let registry = Registry::in_memory().await.unwrap();
-    registry.enroll(enrolment("s1", &[7; 32])).await.unwrap();
+    registry.enroll(enrolment("s1", &psk(7))).await.unwrap();
     registry.seen("s1", 1_700_000_001).await.unwrap();
     assert_eq!(
         registry.device("s1").await.unwrap().unwrap().last_seen,
@@ -173,7 +189,10 @@ async fn secrets_lie_sealed_and_only_their_key_file_opens_them() {
     let place = Place::new();
     let registry = place.create().await;
     let psk: [u8; 32] = std::array::from_fn(|i| 0xa0 + i as u8);
-    registry.enroll(enrolment("s1", &psk)).await.unwrap();
+    registry
+        .enroll(enrolment("s1", &Credential::Psk(psk.into())))
+        .await
+        .unwrap();
     registry.close().await;
     let bytes = fs::read(place.db()).unwrap();
     assert!(

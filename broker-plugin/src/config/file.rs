@@ -138,7 +138,7 @@ impl Checked<'_> {
             ));
         }
         Ok(Config {
-            listen: listen.unwrap_or(SocketAddr::from(([0, 0, 0, 0], 8884))),
+            listen: listen.unwrap_or(SocketAddr::from(([0, 0, 0, 0], 1884))),
             registry: self
                 .overrides
                 .registry
@@ -169,7 +169,7 @@ impl Checked<'_> {
         file: Option<&Spanned<String>>,
         key: &str,
     ) -> Result<Option<SocketAddr>, ConfigError> {
-        let fix = "write an address and a port, for example \"0.0.0.0:8884\" or \"[::]:8884\"";
+        let fix = "write an address and a port, for example \"0.0.0.0:1884\" or \"[::]:1884\"";
         match (over, file) {
             (Some(text), _) => text
                 .parse()

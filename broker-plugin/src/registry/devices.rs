@@ -1,15 +1,19 @@
 //! Enrolled devices.
 
+use hybrid_handshake::identity::{DeviceId, Psk, PskLine};
 use sqlx::{Row as _, sqlite::SqliteRow};
 use zeroize::Zeroizing;
 
-use super::{Registry, RegistryError};
+use super::{Registry, RegistryError, SealError};
+use crate::clock::unix_now;
 
 /// Allowed handshake modes as a bit set: bit n stands for mode n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modes(u8);
 
 impl Modes {
+    /// KEM-auth and its resumptions.
+    pub const KEM: Self = Self(1 << 1 | 1 << 4);
     /// PSK-auth and its resumptions.
     pub const PSK: Self = Self(1 << 2 | 1 << 4);
 
@@ -22,8 +26,20 @@ impl Modes {
 
 /// What a device proves its identity with.
 pub enum Credential {
+    /// A static public key (mode 1): `kem | group | pk_P | gx_P`.
+    Kem(Vec<u8>),
     /// A pre-shared key (mode 2).
     Psk(Zeroizing<[u8; 32]>),
+}
+
+impl Credential {
+    /// Code in the registry, bytes, and the modes it is good for.
+    fn parts(&self) -> (i64, &[u8], Modes) {
+        match self {
+            Self::Kem(key) => (KIND_KEM, key, Modes::KEM),
+            Self::Psk(psk) => (KIND_PSK, psk.as_slice(), Modes::PSK),
+        }
+    }
 }
 
 /// One enrolled device.
@@ -52,8 +68,8 @@ pub struct Device {
 pub struct Enrolment<'a> {
     /// id_P, already validated.
     pub id: &'a str,
-    /// The pre-shared key.
-    pub psk: &'a [u8; 32],
+    /// Its credential.
+    pub credential: &'a Credential,
     /// Client ids allowed besides the id, with the `map` policy.
     pub client_ids: &'a [String],
     /// Lowest suite id the device may use.
@@ -63,23 +79,24 @@ pub struct Enrolment<'a> {
 }
 
 impl Registry {
-    /// Enrols a device with a pre-shared key.
+    /// Enrols a device.
     ///
     /// # Errors
     /// [`RegistryError::DuplicateId`], [`RegistryError::SharedCredential`], or the database's.
     pub async fn enroll(&self, new: Enrolment<'_>) -> Result<(), RegistryError> {
-        let fingerprint = self.seal.fingerprint(new.psk);
-        let sealed = self.seal.seal(&[TABLE, new.id.as_bytes()], new.psk)?;
+        let (kind, secret, modes) = new.credential.parts();
+        let fingerprint = self.seal.fingerprint(secret);
+        let sealed = self.seal.seal(&[TABLE, new.id.as_bytes()], secret)?;
         let inserted = sqlx::query(
             "INSERT INTO devices (id, kind, sealed, fingerprint, client_ids, modes, lowest_suite, enrolled) \
              VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(new.id)
-        .bind(KIND_PSK)
+        .bind(kind)
         .bind(sealed)
         .bind(&fingerprint[..])
         .bind(new.client_ids.join("\n"))
-        .bind(i64::from(Modes::PSK.0))
+        .bind(i64::from(modes.0))
         .bind(new.lowest_suite.map(i64::from))
         .bind(seconds(new.now))
         .execute(&self.pool)
@@ -91,6 +108,33 @@ impl Registry {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Enrols `id` with a fresh pre-shared key and returns the device's line, `hkm1-psk ...`, a secret.
+    ///
+    /// # Errors
+    /// [`RegistryError::DeviceId`] for an id that the protocol does not have, and as [`Registry::enroll`].
+    pub async fn enroll_psk(&self, id: &str) -> Result<Zeroizing<String>, RegistryError> {
+        let device = DeviceId::new(id).map_err(|_| RegistryError::DeviceId(id.to_owned()))?;
+        let mut psk = Zeroizing::new([0; 32]);
+        getrandom::fill(psk.as_mut_slice()).map_err(|_| SealError::Random)?;
+        let line = PskLine {
+            id: device,
+            psk: Psk::from_bytes(*psk),
+        };
+        let mut text = Zeroizing::new(String::with_capacity(128));
+        // Writing to a `String` cannot fail.
+        let _ = line.write(&mut *text);
+        let credential = Credential::Psk(psk);
+        self.enroll(Enrolment {
+            id,
+            credential: &credential,
+            client_ids: &[],
+            lowest_suite: None,
+            now: unix_now(),
+        })
+        .await?;
+        Ok(text)
     }
 
     /// The device `id`, revoked or not.
@@ -147,7 +191,7 @@ impl Registry {
         }
     }
 
-    /// Those of `ids` that are revoked or gone.
+    /// The ids of revoked devices.
     ///
     /// # Errors
     /// The database's.
@@ -187,6 +231,7 @@ impl Registry {
         let secret = self.seal.open(&[TABLE, id.as_bytes()], row.try_get("sealed")?)?;
         let kind: i64 = row.try_get("kind")?;
         let credential = match (kind, <[u8; 32]>::try_from(secret.as_slice())) {
+            (KIND_KEM, _) => Credential::Kem(secret.to_vec()),
             (KIND_PSK, Ok(psk)) => Credential::Psk(Zeroizing::new(psk)),
             _ => return Err(RegistryError::Damaged("credential")),
         };
@@ -222,4 +267,6 @@ pub(super) fn seconds(unix: u64) -> i64 {
 }
 
 const TABLE: &[u8] = b"devices";
+// The numbers of their modes.
+const KIND_KEM: i64 = 1;
 const KIND_PSK: i64 = 2;

@@ -112,22 +112,39 @@ impl Registry {
     }
 
     async fn secret_or_random(&self, name: &str) -> Result<Zeroizing<[u8; 32]>, RegistryError> {
-        let mut fresh = Zeroizing::new([0; 32]);
-        getrandom::fill(fresh.as_mut_slice()).map_err(|_| SealError::Random)?;
-        let sealed = self.seal.seal(&[SECRETS, name.as_bytes()], fresh.as_slice())?;
+        let stored = match self.value(name).await? {
+            Some(stored) => stored,
+            None => {
+                let mut fresh = Zeroizing::new([0; 32]);
+                getrandom::fill(fresh.as_mut_slice()).map_err(|_| SealError::Random)?;
+                self.value_or(name, fresh.as_slice()).await?
+            }
+        };
+        let secret = <[u8; 32]>::try_from(stored.as_slice()).map_err(|_| RegistryError::Damaged("secret"))?;
+        Ok(Zeroizing::new(secret))
+    }
+
+    /// A single value of the realm.
+    pub(crate) async fn value(&self, name: &str) -> Result<Option<Zeroizing<Vec<u8>>>, RegistryError> {
+        let stored: Option<Vec<u8>> = sqlx::query_scalar("SELECT sealed FROM secrets WHERE name = ?")
+            .bind(name)
+            .fetch_optional(&self.pool)
+            .await?;
+        Ok(stored
+            .map(|stored| self.seal.open(&[SECRETS, name.as_bytes()], &stored))
+            .transpose()?)
+    }
+
+    /// Stores a single value unless there is one already; returns the one that counts.
+    pub(crate) async fn value_or(&self, name: &str, value: &[u8]) -> Result<Zeroizing<Vec<u8>>, RegistryError> {
+        let sealed = self.seal.seal(&[SECRETS, name.as_bytes()], value)?;
         // Two gateways may come first at the same time; the one that is stored counts for both.
         sqlx::query("INSERT INTO secrets (name, sealed) VALUES (?, ?) ON CONFLICT DO NOTHING")
             .bind(name)
             .bind(sealed)
             .execute(&self.pool)
             .await?;
-        let stored: Vec<u8> = sqlx::query_scalar("SELECT sealed FROM secrets WHERE name = ?")
-            .bind(name)
-            .fetch_one(&self.pool)
-            .await?;
-        let opened = self.seal.open(&[SECRETS, name.as_bytes()], &stored)?;
-        let secret = <[u8; 32]>::try_from(opened.as_slice()).map_err(|_| RegistryError::Damaged("secret"))?;
-        Ok(Zeroizing::new(secret))
+        self.value(name).await?.ok_or(RegistryError::Damaged("secret"))
     }
 }
 

@@ -1,0 +1,48 @@
+//! `init`: key file, registry and broker keys.
+
+use anyhow::Context as _;
+use clap::Args;
+use hybrid_handshake::suite::{Group, KemId};
+use kemqtt_broker::{Config, Registry, registry::SealKey};
+
+/// Arguments of `init`.
+#[derive(Args)]
+pub(crate) struct Init {
+    /// Broker key to make, KEM/group; may be given several times.
+    #[arg(long = "key", value_name = "KEM/GROUP", default_value = "mlkem768/x25519", value_parser = parse_kind)]
+    keys: Vec<(KemId, Group)>,
+}
+
+impl Init {
+    pub(crate) async fn run(self, config: Config) -> anyhow::Result<()> {
+        let registry = if config.registry.exists() {
+            // Adding a key kind to a realm that is there already.
+            super::open(&config).await?
+        } else {
+            let seal = SealKey::create(&config.seal_key)
+                .context("a new registry gets a new key file; move the old one away if it is not in use")?;
+            Registry::create(&config.registry, seal).await?
+        };
+        println!("# pin on clients:");
+        for (kem, group) in self.keys {
+            println!("{}", registry.generate_broker_key(kem, group).await?);
+        }
+        eprintln!(
+            "registry {}, sealed under {}",
+            config.registry.display(),
+            config.seal_key.display()
+        );
+        registry.close().await;
+        Ok(())
+    }
+}
+
+fn parse_kind(text: &str) -> Result<(KemId, Group), String> {
+    let kem = [KemId::MlKem512, KemId::MlKem768, KemId::MlKem1024];
+    let group = [Group::X25519, Group::P256];
+    let found = text.split_once('/').and_then(|(kem_name, group_name)| {
+        let kem = kem.into_iter().find(|kem| kem.name() == kem_name)?;
+        Some((kem, group.into_iter().find(|group| group.name() == group_name)?))
+    });
+    found.ok_or_else(|| "write mlkem512, mlkem768 or mlkem1024, a slash, and x25519 or p256".to_owned())
+}

@@ -1,0 +1,207 @@
+//! Settings of a front before it runs.
+
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{Arc, atomic::AtomicU64},
+};
+
+use hybrid_handshake::{
+    identity::DecoySecret,
+    message::BrokerLimits,
+    suite::{AnySuite, Suite as _, SuiteId},
+};
+use tokio::net::{TcpListener, ToSocketAddrs, lookup_host};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use super::{Front, Shared, accept, decoys::Decoys, live};
+use crate::{
+    Backend, Limits, Metrics, Registry, RegistryError,
+    admin::Admin,
+    admission::{Admission, Workers},
+    keys::{KeyError, KeyRing},
+    policy::{ClientIdPolicy, Policy},
+    wire::{Observer, WireEvent},
+};
+
+/// Collects the settings of a [`Front`].
+#[derive(Default)]
+pub struct FrontBuilder {
+    listen: Option<String>,
+    backend: Option<Backend>,
+    registry: Option<Registry>,
+    policy: Policy,
+    limits: Limits,
+    metrics: Option<SocketAddr>,
+    observer: Option<Observer>,
+}
+
+impl FrontBuilder {
+    /// The address to listen on, such as `0.0.0.0:1884`; port 0 takes a free one. Default: `127.0.0.1:0`.
+    #[must_use]
+    pub fn listen(mut self, address: impl Into<String>) -> Self {
+        self.listen = Some(address.into());
+        self
+    }
+
+    /// Where MQTT goes. Required.
+    #[must_use]
+    pub fn backend(mut self, backend: Backend) -> Self {
+        self.backend = Some(backend);
+        self
+    }
+
+    /// Devices and keys. Required, with at least one broker key in it.
+    #[must_use]
+    pub fn registry(mut self, registry: Registry) -> Self {
+        self.registry = Some(registry);
+        self
+    }
+
+    /// Whether clients without an identity may connect. They get no user name from us and bring their own login.
+    #[must_use]
+    pub const fn allow_anonymous(mut self, allow: bool) -> Self {
+        self.policy.allow_anonymous = allow;
+        self
+    }
+
+    /// Which MQTT client ids a device may use.
+    #[must_use]
+    pub const fn client_id(mut self, policy: ClientIdPolicy) -> Self {
+        self.policy.client_id = policy;
+        self
+    }
+
+    /// The weakest suite that any client may use.
+    #[must_use]
+    pub const fn lowest_suite(mut self, suite: SuiteId) -> Self {
+        self.policy.lowest_suite = Some(suite);
+        self
+    }
+
+    /// Prefix of the user name that the back end sees for a device. Anonymous clients may not use it.
+    #[must_use]
+    pub fn user_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.policy.user_prefix = prefix.into();
+        self
+    }
+
+    /// The password that the back end sees for a device, so that it can tell the front from others.
+    #[must_use]
+    pub fn backend_password(mut self, password: impl Into<Vec<u8>>) -> Self {
+        self.policy.password = Some(password.into());
+        self
+    }
+
+    /// Budgets and time limits.
+    #[must_use]
+    pub const fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Serves metrics and health on this loopback address.
+    #[must_use]
+    pub const fn metrics(mut self, address: SocketAddr) -> Self {
+        self.metrics = Some(address);
+        self
+    }
+
+    /// Calls `observer` for each step on the wire. It runs on the network threads: it must not block.
+    #[must_use]
+    pub fn observer(mut self, observer: impl Fn(&WireEvent) + Send + Sync + 'static) -> Self {
+        self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Loads the keys, binds the listener and starts.
+    ///
+    /// # Errors
+    /// [`BuildError`].
+    pub async fn build(self) -> Result<Front, BuildError> {
+        let backend = self.backend.ok_or(BuildError::Missing("backend"))?;
+        let registry = self.registry.ok_or(BuildError::Missing("registry"))?;
+        BrokerLimits::new(self.limits.record, self.limits.connect).map_err(|_| BuildError::Limits)?;
+        let keys = KeyRing::load(&registry).await?;
+        let decoys = Decoys::load(&registry, AnySuite::all().map(|suite| suite.id())).await?;
+        let decoy = DecoySecret::from_bytes(*registry.decoy_secret().await?);
+        let listener = bind(self.listen.as_deref().unwrap_or("127.0.0.1:0")).await?;
+        let local_addr = listener.local_addr().map_err(BuildError::Listen)?;
+        let metrics = Arc::new(Metrics::new());
+        let stop = CancellationToken::new();
+        let admin = match self.metrics {
+            None => None,
+            Some(address) => Some(Admin::start(address, metrics.clone(), stop.clone()).await?),
+        };
+        let guard = backend.guard().then(|| {
+            let max = backend.max_packet().unwrap_or(MAX_REMAINING);
+            u32::try_from(max.min(MAX_REMAINING)).unwrap_or(u32::MAX)
+        });
+        let shared = Arc::new(Shared {
+            registry,
+            keys,
+            decoy,
+            decoys,
+            policy: self.policy,
+            admission: Admission::new(self.limits.clone(), metrics.clone()),
+            workers: Workers::new(self.limits.workers, self.limits.queue),
+            limits: self.limits,
+            backend: backend.start(&metrics),
+            guard,
+            live: live::Live::default(),
+            metrics,
+            observer: self.observer,
+            tasks: TaskTracker::new(),
+            stop,
+            connections: AtomicU64::new(0),
+        });
+        shared.tasks.spawn(accept(shared.clone(), listener));
+        shared.tasks.spawn(live::watch(shared.clone()));
+        tracing::info!(%local_addr, "listening");
+        Ok(Front {
+            shared,
+            local_addr,
+            admin,
+        })
+    }
+}
+
+async fn bind(address: impl ToSocketAddrs + std::fmt::Display) -> Result<TcpListener, BuildError> {
+    let name = address.to_string();
+    let found = lookup_host(address)
+        .await
+        .map_err(|error| BuildError::Address(name.clone(), error))?;
+    let addresses: Vec<SocketAddr> = found.collect();
+    TcpListener::bind(addresses.as_slice())
+        .await
+        .map_err(|error| BuildError::Address(name, error))
+}
+
+/// Why a front does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A required setting was left out.
+    #[error("front without a {0}")]
+    Missing(&'static str),
+    /// `record` or `connect` of the limits is out of range.
+    #[error("limits: `record` must be 64..=16384 and `connect` 1024..=61440")]
+    Limits,
+    /// No key to work with.
+    #[error(transparent)]
+    Keys(#[from] KeyError),
+    /// The registry failed.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// The listener's address cannot be used.
+    #[error("cannot listen on {0}: {1}")]
+    Address(String, io::Error),
+    /// The listener failed.
+    #[error("listener: {0}")]
+    Listen(io::Error),
+    /// The metrics address is taken, or not on loopback.
+    #[error("metrics page: {0}")]
+    Metrics(#[from] crate::admin::AdminError),
+}
+
+/// The largest Remaining Length of MQTT.
+const MAX_REMAINING: usize = 268_435_455;

@@ -1,0 +1,188 @@
+//! M1 to M4 on the sans-IO machines: KEM and DH work goes to the workers, the registry is asked in between.
+
+use std::{sync::Arc, time::Duration};
+
+use hybrid_handshake::{
+    Error,
+    broker::{AwaitM1, AwaitM3, Decoy, Enrolled, M2Params, SendM2, SendM4},
+    identity::{Psk, PublicKey},
+    message::{BrokerLimits, Capabilities, M1Header},
+    suite::{AnySuite, Mode, SuiteId},
+};
+use tokio::time::timeout;
+
+use super::Shared;
+use crate::{
+    clock::unix_now,
+    keys::{KeyPair, fresh_drbg},
+    refusal::Refusal,
+    registry::{Credential, Device},
+};
+
+pub(super) use hybrid_handshake::broker::Claim;
+
+/// Both directions of records.
+pub(super) type Records = hybrid_handshake::Established<AnySuite>;
+/// The client has proved who it is.
+pub(super) type Proved = SendM4<AnySuite>;
+
+/// An M1 that passed every check without a key.
+pub(super) struct Hello {
+    header: M1Header,
+    suite: AnySuite,
+    key: Arc<KeyPair>,
+}
+
+impl Hello {
+    pub(super) const fn suite(&self) -> SuiteId {
+        self.header.suite()
+    }
+}
+
+/// box1 is open.
+pub(super) struct Opened {
+    state: SendM2<AnySuite>,
+    key: Arc<KeyPair>,
+}
+
+impl Opened {
+    pub(super) const fn claim(&self) -> &Claim {
+        self.state.claim()
+    }
+}
+
+/// M2, and what is needed to read its answer.
+pub(super) struct Offer {
+    pub(super) m2: Vec<u8>,
+    /// Largest outer packet that the client takes.
+    pub(super) packet_limit: u16,
+    state: AwaitM3<AnySuite>,
+}
+
+impl Offer {
+    pub(super) fn m3_limit(&self) -> usize {
+        self.state.m3_limit()
+    }
+}
+
+/// Checks M1 in the protocol's order up to where the budget is asked.
+pub(super) fn check_m1(shared: &Shared, m1: &[u8]) -> Result<Hello, Refusal> {
+    let header = M1Header::parse(m1)?;
+    let suite = AnySuite::new(header.suite()).ok_or(Error::Unsupported)?;
+    let key = shared.keys.get(&header.kid()).ok_or(Error::Unsupported)?.clone();
+    AwaitM1::new(suite, &header, key.secret()?)?;
+    match header.mode() {
+        Mode::Psk | Mode::Kem => {}
+        Mode::Anonymous if shared.policy.allow_anonymous => {}
+        Mode::Anonymous | Mode::Resume => return Err(Refusal::NotAllowed),
+    }
+    if shared
+        .policy
+        .lowest_suite
+        .is_some_and(|floor| !header.suite().meets(floor))
+    {
+        return Err(Refusal::NotAllowed);
+    }
+    Ok(Hello { header, suite, key })
+}
+
+/// Opens box1 on a worker.
+pub(super) async fn open_m1(shared: &Shared, hello: Hello, mut m1: Vec<u8>) -> Result<Opened, Refusal> {
+    let Hello { header, suite, key } = hello;
+    let opened = shared.workers.run(move || {
+        let (_, state) = AwaitM1::new(suite, &header, key.secret()?)?.read_m1(&mut m1, None, unix_now())?;
+        Ok::<_, Error>(Opened { state, key })
+    });
+    Ok(opened.await??)
+}
+
+/// Asks the registry for the claimed device.
+pub(super) async fn look_up(shared: &Shared, claim: &Claim) -> Result<Option<Device>, Refusal> {
+    match &claim.device {
+        None => Ok(None),
+        Some(id) => {
+            let found = timeout(REGISTRY_PATIENCE, shared.registry.device(id.as_str())).await;
+            Ok(found.map_err(|_| Refusal::Registry)??)
+        }
+    }
+}
+
+/// Makes M2 on a worker. Gives the device back.
+pub(super) async fn answer(
+    shared: &Arc<Shared>,
+    opened: Opened,
+    device: Option<Device>,
+) -> Result<(Offer, Option<Device>), Refusal> {
+    let packet_limit = opened.state.limits().packet();
+    let shared = shared.clone();
+    let workers = shared.workers.clone();
+    let made = workers.run(move || {
+        let (m2, state) = write_m2(&shared, opened, device.as_ref())?;
+        Ok::<_, Error>((
+            Offer {
+                m2,
+                packet_limit,
+                state,
+            },
+            device,
+        ))
+    });
+    Ok(made.await??)
+}
+
+/// Opens box3 on a worker; gives the application's CONNECT.
+pub(super) async fn open_m3(shared: &Shared, offer: Offer, mut m3: Vec<u8>) -> Result<(Vec<u8>, Proved), Refusal> {
+    let opened = shared.workers.run(move || {
+        let (connect, proved) = offer.state.read_m3(&mut m3)?;
+        Ok::<_, Error>((connect.to_vec(), proved))
+    });
+    Ok(opened.await??)
+}
+
+/// Seals the application's CONNACK.
+pub(super) fn write_m4(proved: Proved, connack: &[u8]) -> Result<(Vec<u8>, Records), Refusal> {
+    let mut m4 = vec![0; hybrid_handshake::message::m4_len(connack.len())];
+    let (len, records) = proved.write_m4(connack, &mut m4)?;
+    m4.truncate(len);
+    Ok((m4, records))
+}
+
+fn write_m2(
+    shared: &Shared,
+    Opened { state, key: broker_key }: Opened,
+    device: Option<&Device>,
+) -> Result<(Vec<u8>, AwaitM3<AnySuite>), Error> {
+    let claim = *state.claim();
+    let psk;
+    let enrolled = match device.map(|device| &device.credential) {
+        None => Enrolled::Unknown,
+        Some(Credential::Psk(bytes)) => {
+            psk = Psk::from_bytes(**bytes);
+            Enrolled::Psk(&psk)
+        }
+        // A stored key that does not parse is as good as none.
+        Some(Credential::Kem(key)) => PublicKey::parse(key).map_or(Enrolled::Unknown, Enrolled::Kem),
+    };
+    let key = if claim.mode == Mode::Kem {
+        Some(shared.decoys.get(claim.suite)?)
+    } else {
+        None
+    };
+    let params = M2Params {
+        secret: broker_key.secret()?,
+        enrolled,
+        decoy: Decoy {
+            secret: &shared.decoy,
+            key,
+        },
+        now: unix_now(),
+        limits: BrokerLimits::new(shared.limits.record, shared.limits.connect)?,
+        options: Capabilities::NONE,
+    };
+    let mut m2 = vec![0; hybrid_handshake::message::m2_len(claim.suite, claim.mode)];
+    let (len, state) = state.write_m2(&params, &mut fresh_drbg()?, &mut m2)?;
+    m2.truncate(len);
+    Ok((m2, state))
+}
+
+const REGISTRY_PATIENCE: Duration = Duration::from_secs(3);

@@ -1,0 +1,93 @@
+//! Which devices have sessions here, so that a revocation can end them.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use super::Shared;
+
+/// Sessions by device id.
+#[derive(Clone, Default)]
+pub(super) struct Live(Arc<Mutex<HashMap<String, HashMap<u64, CancellationToken>>>>);
+
+impl Live {
+    /// Lists a session for as long as the entry lives.
+    pub(super) fn enter(&self, device: &str, connection: u64) -> Entry {
+        let revoked = CancellationToken::new();
+        self.lock()
+            .entry(device.to_owned())
+            .or_default()
+            .insert(connection, revoked.clone());
+        Entry {
+            live: self.clone(),
+            device: device.to_owned(),
+            connection,
+            revoked,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    fn revoke(&self, devices: &[String]) {
+        let live = self.lock();
+        for session in devices
+            .iter()
+            .filter_map(|device| live.get(device))
+            .flat_map(HashMap::values)
+        {
+            session.cancel();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, HashMap<u64, CancellationToken>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One listed session.
+pub(super) struct Entry {
+    live: Live,
+    device: String,
+    connection: u64,
+    /// Fires when the device is revoked.
+    pub(super) revoked: CancellationToken,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let mut live = self.live.lock();
+        if let Some(sessions) = live.get_mut(&self.device) {
+            sessions.remove(&self.connection);
+            if sessions.is_empty() {
+                live.remove(&self.device);
+            }
+        }
+    }
+}
+
+/// Ends the sessions of devices that were revoked, here or by another process.
+pub(super) async fn watch(shared: Arc<Shared>) {
+    loop {
+        tokio::select! {
+            () = shared.stop.cancelled() => return,
+            () = sleep(POLL) => {}
+        }
+        if shared.live.is_empty() {
+            continue;
+        }
+        match shared.registry.revoked().await {
+            Ok(devices) => shared.live.revoke(&devices),
+            Err(error) => tracing::warn!(%error, "cannot look for revocations"),
+        }
+    }
+}
+
+/// A revoked session ends within twice that.
+const POLL: Duration = Duration::from_secs(5);

@@ -1,0 +1,74 @@
+//! Outer packets on the socket: read within a limit, write whole, drain before closing.
+
+use std::{io, time::Duration};
+
+use hybrid_handshake::{
+    Error,
+    mqtt::{FixedHeader, PacketType},
+};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    time::timeout,
+};
+
+use crate::refusal::Refusal;
+
+/// Reads the fixed header of a packet of at most `limit` bytes, and no byte more. `allowed` sees its type first.
+pub(super) async fn read_header(
+    stream: &mut (impl AsyncRead + Unpin),
+    limit: usize,
+    allowed: impl Fn(PacketType) -> bool,
+) -> Result<(FixedHeader, Vec<u8>), Refusal> {
+    let mut bytes = vec![stream.read_u8().await?];
+    // The type is checked before anything is stored: a length of 0 completes any header.
+    let kind = FixedHeader::read(&[bytes.first().copied().unwrap_or(0), 0]).map_err(Error::from)?;
+    if !kind.is_some_and(|header| allowed(header.packet)) {
+        return Err(Error::UnexpectedPacket.into());
+    }
+    loop {
+        bytes.push(stream.read_u8().await?);
+        if let Some(header) = FixedHeader::read(&bytes).map_err(Error::from)? {
+            if header.packet_len() as usize > limit {
+                let limit = u16::try_from(limit).unwrap_or(u16::MAX);
+                return Err(Error::TooLarge { limit }.into());
+            }
+            return Ok((header, bytes));
+        }
+    }
+}
+
+/// Reads the rest of a packet.
+pub(super) async fn read_body(
+    stream: &mut (impl AsyncRead + Unpin),
+    header: FixedHeader,
+    mut packet: Vec<u8>,
+) -> Result<Vec<u8>, Refusal> {
+    packet.resize(header.packet_len() as usize, 0);
+    stream
+        .read_exact(packet.get_mut(header.len()..).unwrap_or_default())
+        .await?;
+    Ok(packet)
+}
+
+/// Ends the connection so that the peer sees what was sent: a socket closed with unread input would be reset, and the
+/// reset overtakes our last bytes.
+pub(super) async fn close(mut stream: TcpStream, patience: Duration) {
+    let orderly = async {
+        stream.shutdown().await?;
+        let mut sink = vec![0; 4096];
+        let mut left = MAX_DRAINED;
+        while left > 0 {
+            match stream.read(&mut sink).await? {
+                0 => break,
+                n => left = left.saturating_sub(n),
+            }
+        }
+        Ok::<_, io::Error>(())
+    };
+    // The peer is being left; how it takes that is of no consequence.
+    let _ = timeout(patience, orderly).await;
+}
+
+/// Nobody sends more after a refusal by accident.
+const MAX_DRAINED: usize = 256 << 10;

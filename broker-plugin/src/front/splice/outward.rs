@@ -1,0 +1,145 @@
+//! To the client: packets in, records out.
+
+use std::{io, ops::Range, time::Duration};
+
+use hybrid_handshake::{
+    aead::AnyAead,
+    mqtt::{Disconnect, Level, ReasonCode, Tracker},
+    record::{Content, HEADROOM, Sealer},
+};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf},
+    net::tcp::WriteHalf as TcpWriteHalf,
+    time::timeout,
+};
+
+use crate::{
+    backend::BoxedStream,
+    guard::Version,
+    metrics::{Direction, Metrics},
+};
+
+/// One direction of a session. Its state is whole between any two polls, so it can be stopped and go on.
+pub(super) struct Outward<'a> {
+    client: TcpWriteHalf<'a>,
+    sealer: Sealer<AnyAead>,
+    version: Version,
+    /// Where packets of the back end end: only there a packet of ours may stand.
+    tracker: Tracker,
+    buf: Vec<u8>,
+    /// The part of `buf` that is sealed and not written yet.
+    pending: Range<usize>,
+    metrics: &'a Metrics,
+}
+
+impl<'a> Outward<'a> {
+    pub(super) fn new(
+        client: TcpWriteHalf<'a>,
+        sealer: Sealer<AnyAead>,
+        version: Version,
+        metrics: &'a Metrics,
+    ) -> Self {
+        let buf = vec![0; Sealer::<AnyAead>::buffer_len(sealer.limit())];
+        Self {
+            client,
+            sealer,
+            version,
+            tracker: Tracker::new(u32::MAX),
+            buf,
+            pending: 0..0,
+            metrics,
+        }
+    }
+
+    /// Runs until one side ends; says whether it was the client.
+    pub(super) async fn run(&mut self, backend: &mut ReadHalf<BoxedStream>) -> bool {
+        loop {
+            match self.step(backend).await {
+                Ok(true) => {}
+                Ok(false) => return false,
+                Err(_) => return true,
+            }
+        }
+    }
+
+    /// Passes on what the back end has already sent, up to its end.
+    pub(super) async fn drain(&mut self, backend: &mut ReadHalf<BoxedStream>) {
+        let _ = timeout(PATIENCE, self.run(backend)).await;
+    }
+
+    /// Tells the client why it is disconnected, behind the packet that is on its way. MQTT 3.1.1 has no words for it.
+    pub(super) async fn disconnect(&mut self, backend: &mut ReadHalf<BoxedStream>, code: ReasonCode) {
+        let finish = async {
+            self.flush().await?;
+            if self.version == Version::V3 {
+                return Ok(());
+            }
+            while !self.tracker.at_boundary() {
+                if !self.step(backend).await? {
+                    return Ok(());
+                }
+            }
+            self.flush().await?;
+            let place = self.buf.get_mut(HEADROOM..).unwrap_or_default();
+            let len = Disconnect::new(code)
+                .write(Level::V5, place)
+                .map_err(io::Error::other)?;
+            self.seal(len)?;
+            self.flush().await
+        };
+        // A client that does not read is closed all the same.
+        let _: Result<io::Result<()>, _> = timeout(PATIENCE, finish).await;
+    }
+
+    /// Writes what is pending, then reads and seals the next piece; `false` at the back end's end.
+    async fn step(&mut self, backend: &mut ReadHalf<BoxedStream>) -> io::Result<bool> {
+        self.flush().await?;
+        let limit = usize::from(self.sealer.limit());
+        let place = self.buf.get_mut(HEADROOM..HEADROOM + limit).unwrap_or_default();
+        // A failing back end ends like a closing one.
+        let len = backend.read(place).await.unwrap_or(0);
+        if len == 0 {
+            return Ok(false);
+        }
+        let mut rest = place.get(..len).unwrap_or_default();
+        while self.tracker.next(&mut rest).map_err(io::Error::other)?.is_some() {}
+        self.metrics
+            .bytes
+            .get_or_create(&Direction { direction: "out" })
+            .inc_by(len as u64);
+        self.seal(len)?;
+        self.flush().await?;
+        Ok(true)
+    }
+
+    fn seal(&mut self, len: usize) -> io::Result<()> {
+        let len = u16::try_from(len).map_err(io::Error::other)?;
+        let end = Sealer::<AnyAead>::buffer_len(len);
+        let record = self
+            .sealer
+            .seal(Content::Data, &mut self.buf, len)
+            .map_err(io::Error::other)?;
+        self.pending = end - record.len()..end;
+        self.metrics
+            .records
+            .get_or_create(&Direction { direction: "out" })
+            .inc();
+        Ok(())
+    }
+
+    async fn flush(&mut self) -> io::Result<()> {
+        while !self.pending.is_empty() {
+            let written = self
+                .client
+                .write(self.buf.get(self.pending.clone()).unwrap_or_default())
+                .await?;
+            if written == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            self.pending.start += written;
+        }
+        Ok(())
+    }
+}
+
+const PATIENCE: Duration = Duration::from_secs(1);

@@ -1,0 +1,126 @@
+//! Key pairs of a broker: made, stored, loaded.
+
+use std::{collections::HashMap, sync::Arc};
+
+use hybrid_handshake::{
+    Error,
+    dh::DhSecret,
+    drbg::Drbg,
+    identity::{BrokerKey, BrokerKeyPair, BrokerLine, Kid, generate_key},
+    suite::{AnyKem, Group, KemId, KemScheme as _},
+};
+use zeroize::{Zeroize as _, Zeroizing};
+
+use crate::{
+    clock::unix_now,
+    registry::{KeyState, Registry, RegistryError, StoredKey},
+};
+
+/// A broker key that was checked when it was loaded; its secrets are wiped with the last user.
+pub(crate) type KeyPair = BrokerKeyPair<Zeroizing<Vec<u8>>>;
+
+/// The broker keys that a front accepts.
+pub(crate) struct KeyRing(HashMap<Kid, Arc<KeyPair>>);
+
+impl KeyRing {
+    /// Loads and checks every key of the realm whose private half is here.
+    pub(crate) async fn load(registry: &Registry) -> Result<Self, KeyError> {
+        let keys = registry.broker_keys().await?;
+        let usable = keys.into_iter().filter(|key| key.state != KeyState::Next);
+        let loaded = usable.map(|stored| Ok((stored.kid, Arc::new(load(stored)?))));
+        let ring = loaded.collect::<Result<HashMap<_, _>, Error>>()?;
+        if ring.is_empty() {
+            Err(KeyError::None)
+        } else {
+            Ok(Self(ring))
+        }
+    }
+
+    /// The key that a client names.
+    pub(crate) fn get(&self, kid: &Kid) -> Option<&Arc<KeyPair>> {
+        self.0.get(kid)
+    }
+}
+
+impl Registry {
+    /// Makes a broker key and stores it as the current one of its kind. Returns the line that clients pin,
+    /// `hkm1-broker ...`.
+    ///
+    /// # Errors
+    /// [`KeyError::Crypto`] for a KEM or group that a broker key cannot have, or the registry's.
+    pub async fn generate_broker_key(&self, kem: KemId, group: Group) -> Result<String, KeyError> {
+        let (public, secret) = generate(kem, group)?;
+        let key = BrokerKey::parse(&public)?;
+        let (line, kid) = (BrokerLine { key, successor: None }.to_string(), key.kid());
+        let stored = StoredKey {
+            kid,
+            public,
+            secret,
+            state: KeyState::Current,
+        };
+        self.add_broker_key(&stored, unix_now()).await?;
+        Ok(line)
+    }
+
+    /// The line that clients pin for each current broker key, oldest first.
+    ///
+    /// # Errors
+    /// As [`Registry::broker_keys`].
+    pub async fn broker_lines(&self) -> Result<Vec<String>, RegistryError> {
+        let keys = self.broker_keys().await?;
+        let current = keys.iter().filter(|key| key.state == KeyState::Current);
+        current
+            .map(|stored| match BrokerKey::parse(&stored.public) {
+                Ok(key) => Ok(BrokerLine { key, successor: None }.to_string()),
+                Err(_) => Err(RegistryError::Damaged("broker key")),
+            })
+            .collect()
+    }
+}
+
+/// Why there are no keys to work with.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// `init` has not run.
+    #[error("the registry has no broker key; run `kemqtt-broker init`")]
+    None,
+    /// A key is damaged, or its KEM or group cannot be used here.
+    #[error("broker key: {0}")]
+    Crypto(#[from] Error),
+    /// The registry failed.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+}
+
+/// The public half of a key of no device.
+pub(crate) fn decoy(kem: KemId, group: Group) -> Result<Vec<u8>, Error> {
+    generate(kem, group).map(|(public, _)| public)
+}
+
+/// `kem | group | pk | gx`, and `dk | x`.
+fn generate(kem: KemId, group: Group) -> Result<(Vec<u8>, Zeroizing<Vec<u8>>), Error> {
+    let scheme = AnyKem::new(kem).ok_or(Error::Unsupported)?;
+    let mut public = vec![0; 2 + kem.ek_len() + group.share_len()];
+    let mut secret = Zeroizing::new(vec![0; scheme.dk_len() + DhSecret::LEN]);
+    let (dk, x_bytes) = secret.split_at_mut(scheme.dk_len());
+    let x = generate_key(scheme, group, &mut fresh_drbg()?, &mut public, dk)?;
+    x_bytes.copy_from_slice(x.expose());
+    Ok((public, secret))
+}
+
+fn load(stored: StoredKey) -> Result<KeyPair, Error> {
+    let (dk, x) = stored
+        .secret
+        .split_last_chunk::<{ DhSecret::LEN }>()
+        .ok_or(Error::Rejected)?;
+    KeyPair::new(stored.public.into(), dk.to_vec().into(), DhSecret::from_bytes(*x))
+}
+
+/// The generator of one connection or key.
+pub(crate) fn fresh_drbg() -> Result<Drbg, Error> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed).map_err(|_| Error::Generator)?;
+    let drbg = Drbg::broker(&seed);
+    seed.zeroize();
+    Ok(drbg)
+}
