@@ -20,8 +20,8 @@ pub(crate) fn ek_is_canonical(ek: &[u8; EK_LEN]) -> bool {
     unpack::<10>(ek).all(|c| c < Q as u16)
 }
 
-/// The coefficients of f' = (f - 1) / 2: -1, 0 and 1 from valid codes, -2..=1 from any.
-pub(crate) fn f_prime(f: &[u8; F_LEN]) -> impl Iterator<Item = i16> + Clone {
+/// The coefficients of f' = (f - 1) / 2, all or those of some octets: -1, 0 and 1 from valid codes, -2..=1 from any.
+pub(crate) fn f_prime(f: &[u8]) -> impl Iterator<Item = i16> {
     // The code is 3 - f_k. Rounding down takes away the 1 in f_0, too.
     unpack::<3>(f).map(|code| (3 - code as i16) >> 1)
 }

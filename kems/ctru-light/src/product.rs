@@ -74,7 +74,8 @@ fn half_product(node: Node, ct: &[u8; CT_LEN], f: &[u8; F_LEN], a: &mut [i16; N 
     for (a, (&low, &high)) in a.iter_mut().zip(low.iter().zip(high)) {
         *a = node.fold(centred(low), centred(high));
     }
-    for (b, (low, high)) in b.iter_mut().zip(f_prime(f).zip(f_prime(f).skip(N / 2))) {
+    let (low, high) = f.split_at(F_LEN / 2);
+    for (b, (low, high)) in b.iter_mut().zip(f_prime(low).zip(f_prime(high))) {
         *b = node.fold(low, high);
     }
     let zeta = |k| ZETAS[node.index(k)];
