@@ -26,64 +26,32 @@ pub(crate) fn multiply_exact(arith: impl Arith, ct: &[u8; CT_LEN], f: &[u8; F_LE
         unreachable!()
     };
     let mut operand = [0; N / 2];
-    half_product(Node::Plus, ct, f, plus, minus);
-    half_product(Node::Minus, ct, f, minus, &mut operand);
+    half_product(PLUS, ct, f, plus, minus);
+    half_product(MINUS, ct, f, minus, &mut operand);
     operand.zeroize();
     join(ct, v, plus, minus);
 }
 
-/// A factor of x^512 + 1 modulo 257.
-#[derive(Clone, Copy)]
-enum Node {
-    /// x^256 + 16, node 2 of the transform: zeta_1 = 9^32 = -16.
-    Plus,
-    /// x^256 - 16, node 3.
-    Minus,
-}
-
-impl Node {
-    /// The residue of low + x^256 high.
-    fn fold(self, low: i16, high: i16) -> i16 {
-        match self {
-            Self::Plus => low - 16 * high,
-            Self::Minus => low + 16 * high,
-        }
-    }
-
-    /// Index in the full transform of the node's own k-th butterfly group.
-    fn index(self, k: usize) -> usize {
-        match self {
-            Self::Plus => k + (1 << k.ilog2()),
-            Self::Minus => k + (2 << k.ilog2()),
-        }
-    }
-
-    /// The inverse transform takes its twiddles from the mirrored group, which belongs to the other node.
-    fn mirror(self) -> Self {
-        match self {
-            Self::Plus => Self::Minus,
-            Self::Minus => Self::Plus,
-        }
-    }
-}
-
 /// Half of ct * f' modulo 257 and one factor of x^512 + 1, |out| < 257; `b` is scratch.
-fn half_product(node: Node, ct: &[u8; CT_LEN], f: &[u8; F_LEN], a: &mut [i16; N / 2], b: &mut [i16; N / 2]) {
+fn half_product(node: usize, ct: &[u8; CT_LEN], f: &[u8; F_LEN], a: &mut [i16; N / 2], b: &mut [i16; N / 2]) {
     // |a| <= 64 + 16 * 64 and, with any codes in f, |b| <= 2 + 16 * 2.
+    let root = if node == PLUS { -16 } else { 16 };
     let (low, high) = ct.split_at(CT_LEN / 2);
     for (a, (&low, &high)) in a.iter_mut().zip(low.iter().zip(high)) {
-        *a = node.fold(centred(low), centred(high));
+        *a = centred(low) + root * centred(high);
     }
     let (low, high) = f.split_at(F_LEN / 2);
     for (b, (low, high)) in b.iter_mut().zip(f_prime(low).zip(f_prime(high))) {
-        *b = node.fold(low, high);
+        *b = low + root * high;
     }
-    let zeta = |k| ZETAS[node.index(k)];
+    let zeta = |k: usize| ZETAS[k + ((node - 1) << k.ilog2())];
+    // The inverse takes its twiddles from mirrored groups, and those lie in the other node.
+    let mirrored = |k: usize| ZETAS[k + ((PLUS + MINUS - node - 1) << k.ilog2())];
     // |a| < 1089 + 5 * 257 = 2374.
     forward::<Q2>(a, BLOCK, zeta);
     forward::<Q2>(b, BLOCK, zeta);
     block::multiply_all::<Q2>(a, b, zeta);
-    inverse::<Q2>(a, BLOCK, |k| ZETAS[node.mirror().index(k)]);
+    inverse::<Q2>(a, BLOCK, mirrored);
     scale::<Q2>(a, unscale::<Q2>());
 }
 
@@ -113,6 +81,12 @@ fn lift(ct: u8, x: i16, x2: i16) -> i16 {
 fn centred(c: u8) -> i16 {
     i16::from((c << 1) as i8 >> 1)
 }
+
+/// Node of x^256 + 16 in the transform modulo 257: zeta_1 = 9^32 = -16. Group k of a node's own transform is group
+/// k + (node - 1) 2^(layer of k) of the full one.
+const PLUS: usize = 2;
+/// Node of x^256 - 16.
+const MINUS: usize = 3;
 
 /// The second modulus, a Fermat prime.
 const Q2: i16 = 257;
