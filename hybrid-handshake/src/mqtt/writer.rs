@@ -38,11 +38,11 @@ impl<'a> Writer<'a> {
 
     /// Bytes as they are.
     pub fn bytes(&mut self, bytes: &[u8]) {
-        let end = self.len.saturating_add(bytes.len());
-        if let Some(room) = self.buf.get_mut(self.len..end) {
+        let room = self.buf.get_mut(self.len..).and_then(|free| free.get_mut(..bytes.len()));
+        if let Some(room) = room {
             room.copy_from_slice(bytes);
         }
-        self.len = end;
+        self.skip(bytes.len());
     }
 
     /// Leaves `len` bytes as they are, for the caller to fill in.
