@@ -10,7 +10,8 @@ use crate::{Error, Malformed};
 pub struct Connack<'a> {
     /// Session Present; MQTT 3.1 does not have it.
     pub session_present: bool,
-    /// Before MQTT 5.0 written as the return code that says it best.
+    /// Before MQTT 5.0 written as the return code that says it best. A code that no CONNACK has is written as
+    /// [`ReasonCode::UnspecifiedError`], so that a refusal never fails to be told.
     pub code: ReasonCode,
     /// Left out before MQTT 5.0.
     pub properties: Properties<'a>,
@@ -42,9 +43,7 @@ impl<'a> Connack<'a> {
             _ if code <= MAX_RETURN_CODE => Some(ReasonCode::from_return_code(code)),
             _ => None,
         };
-        let code = code
-            .filter(|&code| code == ReasonCode::Success || code.is_error())
-            .ok_or(Malformed::Value)?;
+        let code = code.filter(|&code| is_allowed(code)).ok_or(Malformed::Value)?;
         let properties = read_properties(&mut r, level, Place::Connack)?;
         r.finish()?;
         let session_present = flags & SESSION_PRESENT != 0;
@@ -86,16 +85,21 @@ impl<'a> Connack<'a> {
 
     fn put(&self, w: &mut Writer<'_>, level: Level, keep: Keep) {
         let session_present = self.session_present && level != Level::V3_1;
+        let code = if is_allowed(self.code) {
+            self.code
+        } else {
+            ReasonCode::UnspecifiedError
+        };
         write_packet(w, PacketType::Connack.first_byte(), |w| {
             w.u8(if session_present { SESSION_PRESENT } else { 0 });
             match (level, keep) {
                 (Level::V3_1 | Level::V3_1_1, _) => w.u8(self.code.return_code()),
                 (Level::V5, Keep::All) => {
-                    w.u8(self.code as u8);
+                    w.u8(code as u8);
                     self.properties.write(w);
                 }
                 (Level::V5, Keep::ForPrograms) => {
-                    w.u8(self.code as u8);
+                    w.u8(code as u8);
                     w.varint_len(Writer::measure(|w| self.write_for_programs(w)));
                     self.write_for_programs(w);
                 }
@@ -118,6 +122,36 @@ impl<'a> Connack<'a> {
 enum Keep {
     All,
     ForPrograms,
+}
+
+/// MQTT 5.0 table 3-1.
+const fn is_allowed(code: ReasonCode) -> bool {
+    use ReasonCode::*;
+    matches!(
+        code,
+        Success
+            | UnspecifiedError
+            | MalformedPacket
+            | ProtocolError
+            | ImplementationSpecificError
+            | UnsupportedProtocolVersion
+            | ClientIdentifierNotValid
+            | BadUserNameOrPassword
+            | NotAuthorized
+            | ServerUnavailable
+            | ServerBusy
+            | Banned
+            | BadAuthenticationMethod
+            | TopicNameInvalid
+            | PacketTooLarge
+            | QuotaExceeded
+            | PayloadFormatInvalid
+            | RetainNotSupported
+            | QosNotSupported
+            | UseAnotherServer
+            | ServerMoved
+            | ConnectionRateExceeded
+    )
 }
 
 const SESSION_PRESENT: u8 = 0x01;

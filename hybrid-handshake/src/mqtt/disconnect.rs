@@ -69,7 +69,7 @@ impl<'a> Disconnect<'a> {
     }
 }
 
-/// MQTT 5.0 table 3-10.
+/// MQTT 5.0 table 3-10, and 0x8C, which only table 2-6 has.
 const fn is_allowed(code: ReasonCode) -> bool {
     use ReasonCode::*;
     !matches!(
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_30_codes_of_table_3_10() {
+    fn the_29_codes_of_table_3_10_and_0x8c_of_table_2_6() {
         let codes: Vec<u8> = (0..=255)
             .filter(|&code| Disconnect::parse(&[0xe0, 1, code], Level::V5).is_ok())
             .collect();

@@ -38,7 +38,10 @@ impl<'a> Writer<'a> {
 
     /// Bytes as they are.
     pub fn bytes(&mut self, bytes: &[u8]) {
-        let room = self.buf.get_mut(self.len..).and_then(|free| free.get_mut(..bytes.len()));
+        let room = self
+            .buf
+            .get_mut(self.len..)
+            .and_then(|free| free.get_mut(..bytes.len()));
         if let Some(room) = room {
             room.copy_from_slice(bytes);
         }

@@ -60,6 +60,24 @@ fn refusals_in_the_applications_level() {
 }
 
 #[test]
+fn the_22_codes_of_table_3_1() {
+    let codes: std::vec::Vec<u8> = (0..=255)
+        .filter(|&code| Connack::parse(&[0x20, 3, 0, code, 0], Level::V5).is_ok())
+        .collect();
+    let table = [
+        0x00, 0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88, 0x89, 0x8a, 0x8c, 0x90, 0x95, 0x97, 0x99, 0x9a,
+        0x9b, 0x9c, 0x9d, 0x9f,
+    ];
+    assert_eq!(codes, table);
+    let mut buf = [0; 5];
+    assert_eq!(
+        Connack::new(ReasonCode::SessionTakenOver).write(Level::V5, &mut buf),
+        Ok(5)
+    );
+    assert_eq!(buf, [0x20, 3, 0, 0x80, 0]);
+}
+
+#[test]
 fn mqtt_3_1_has_no_session_present_and_3_1_1_no_properties() {
     let properties = Properties::check(b"\x21\0\x0a", Place::Connack).unwrap();
     let connack = Connack {
