@@ -199,8 +199,8 @@ impl Permit {
         Ok(())
     }
 
-    /// The handshake is finished: frees the half-open place and its memory, keeps the connection's.
-    pub(crate) fn established(&mut self) {
+    /// The handshake is over, one way or the other: frees the half-open place and its memory, keeps the connection's.
+    pub(crate) fn leave_handshake(&mut self) {
         if let Some(place) = self.half_open.take() {
             self.admission.0.lock().remove(place.id);
         }
@@ -209,7 +209,7 @@ impl Permit {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.established();
+        self.leave_handshake();
         self.admission.0.lock().open -= 1;
     }
 }

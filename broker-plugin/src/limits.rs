@@ -23,6 +23,8 @@ pub struct Limits {
     pub backend_timeout: Duration,
     /// Time for the peer to take our refusal and close.
     pub close_timeout: Duration,
+    /// How often the registry is asked for revoked devices while there are sessions.
+    pub revocation_poll: Duration,
     /// Largest record plaintext that we take, in bytes (64..=16384).
     pub record: u16,
     /// Largest inner CONNECT that we take, in bytes (1024..=61440).
@@ -46,6 +48,7 @@ impl Default for Limits {
             m3_timeout: Duration::from_secs(30),
             backend_timeout: Duration::from_secs(10),
             close_timeout: Duration::from_secs(2),
+            revocation_poll: Duration::from_secs(5),
             record: 16_384,
             connect: 16_384,
             workers: cores,

@@ -117,6 +117,12 @@ impl Metrics {
             .get()
     }
 
+    /// How often connections were refused for `cause` without an answer.
+    #[must_use]
+    pub fn refusals_of(&self, cause: &'static str) -> u64 {
+        self.refusals.get_or_create(&Refused { cause, code: 0 }).get()
+    }
+
     /// How often sessions were closed for `cause`.
     #[must_use]
     pub fn closed(&self, cause: &'static str) -> u64 {

@@ -132,7 +132,8 @@ async fn client_ids_of_devices_are_reserved() {
         })
         .await
         .unwrap();
-    for reserved in ["s1", "pump", "valve"] {
+    registry.enroll(enrolment("s2", &psk(8))).await.unwrap();
+    for reserved in ["s1", "s2", "pump", "valve"] {
         assert!(registry.is_reserved_client_id(reserved).await.unwrap(), "{reserved}");
     }
     for free in ["s", "s11", "pum", "pump\nvalve2", ""] {

@@ -39,7 +39,7 @@ fn established_connections_are_never_evicted() {
     let admission = admission(1, 1 << 20);
     let mut first = admit(&admission, 1);
     let token = first.evicted();
-    first.established();
+    first.leave_handshake();
     let second = admit(&admission, 1);
     let third = admit(&admission, 1);
     assert!(!token.is_cancelled());
@@ -69,7 +69,7 @@ fn memory_is_booked_and_given_back() {
 fn the_connection_limit_counts_established_ones() {
     let admission = admission(8, 1 << 20);
     let mut open: Vec<_> = (0..8).map(|i| admit(&admission, i)).collect();
-    open.iter_mut().for_each(Permit::established);
+    open.iter_mut().for_each(Permit::leave_handshake);
     assert_eq!(admission.admit(source(9), Instant::now()).err(), Some(Refused::Full));
     open.pop();
     admit(&admission, 9);
@@ -97,7 +97,7 @@ fn gauges_return_to_their_start() {
     let admission = admission(2, 1 << 20);
     let metrics = admission.0.metrics.clone();
     let mut permits: Vec<_> = (0..5).map(|_| admit(&admission, 1)).collect();
-    permits[4].established();
+    permits[4].leave_handshake();
     assert_eq!((metrics.open.get(), metrics.half_open.get()), (5, 4));
     drop(permits);
     assert_eq!((metrics.open.get(), metrics.half_open.get()), (0, 0));

@@ -99,3 +99,6 @@ impl Connector for Rumqttd {
 
 /// Bytes between front and session, each way.
 const STREAM_BUFFER: usize = 64 << 10;
+
+#[cfg(test)]
+mod tests;

@@ -105,7 +105,7 @@ impl Connection {
         drop(packet);
         let (connect, proved) = flights::open_m3(&self.shared, offer, m3).await?;
         let claim = *proved.claim();
-        self.permit()?.established();
+        self.permit()?.leave_handshake();
         let reply = inner::connect(
             &self.shared,
             &claim,
@@ -211,6 +211,9 @@ impl Connection {
     }
 
     async fn refuse(mut self, refusal: Refusal) {
+        if let Ok(permit) = &mut self.permit {
+            permit.leave_handshake();
+        }
         let (cause, code) = (refusal.cause(), refusal.code());
         let label = RefusedLabel {
             cause,

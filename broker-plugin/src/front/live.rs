@@ -3,7 +3,6 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
 };
 
 use tokio::time::sleep;
@@ -77,7 +76,7 @@ pub(super) async fn watch(shared: Arc<Shared>) {
     loop {
         tokio::select! {
             () = shared.stop.cancelled() => return,
-            () = sleep(POLL) => {}
+            () = sleep(shared.limits.revocation_poll) => {}
         }
         if shared.live.is_empty() {
             continue;
@@ -88,6 +87,3 @@ pub(super) async fn watch(shared: Arc<Shared>) {
         }
     }
 }
-
-/// A revoked session ends within twice that.
-const POLL: Duration = Duration::from_secs(5);

@@ -166,8 +166,8 @@ impl Registry {
     /// The database's.
     pub async fn is_reserved_client_id(&self, client_id: &str) -> Result<bool, RegistryError> {
         let found: Option<i64> = sqlx::query_scalar(
-            "SELECT 1 FROM devices WHERE id = ?1 OR instr(char(10) || client_ids || char(10), char(10) || ?1 || char(10)) \
-             LIMIT 1",
+            "SELECT 1 FROM devices WHERE id = ?1 OR client_ids != '' \
+             AND instr(char(10) || client_ids || char(10), char(10) || ?1 || char(10)) LIMIT 1",
         )
         .bind(client_id)
         .fetch_optional(&self.pool)
