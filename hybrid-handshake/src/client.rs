@@ -15,7 +15,7 @@ use crate::{
     identity::{BrokerKey, DeviceId, DeviceSecret, Psk, credential_hash},
     message::{BrokerLimits, Capabilities, ClientLimits, M1Header, NONCE_LEN, Writer, m1_len},
     resume::Ticket,
-    schedule::{Chain, Mixed},
+    schedule::{Mixed, Transcript},
     suite::{AnyKem, KemScheme, Mode, Suite, SuiteId},
 };
 
@@ -164,23 +164,24 @@ impl<'a, S: Suite, B: KemScheme> Start<'a, S, B> {
             broker_kem.encaps(drbg, key.ek(), m1.slot(key.kem().ct_len())?, &mut ss)?;
         }
 
-        let mut chain = Chain::start(broker_key.fingerprint());
+        let mut transcript = Transcript::start(broker_key.fingerprint());
         let (before_box, box1) = m1.finish();
-        chain.absorb(before_box);
+        transcript.absorb(before_box);
         let mixed = if mode.has_es(id.profile()) {
             dh.agree(&e, key.share(), &mut es)?;
-            chain.extract(&[ss.expose(), es.expose()])
+            transcript.extract(&[ss.expose(), es.expose()])
         } else {
-            chain.extract(&[ss.expose()])
+            transcript.extract(&[ss.expose()])
         };
-        let (mut chain, k1) = mixed.derive(suite.aead());
+        let (chain, k1) = mixed.derive(suite.aead());
         let (text, tag) = box1.split_last_chunk_mut().ok_or(Error::Misuse)?;
         let (claimed, features) = text.split_last_chunk_mut().ok_or(Error::Misuse)?;
         claimed.copy_from_slice(DeviceId::padded_or_zeros(credential.id()));
         *features = capabilities.bits().to_be_bytes();
         *tag = k1.seal(text)?;
-        chain.absorb(box1);
-        let mixed = prove(chain, suite, config)?;
+        let mut transcript = chain.resume();
+        transcript.absorb(box1);
+        let mixed = prove(transcript, suite, config)?;
         Ok((len, AwaitM2::new(suite, config, mixed, e)))
     }
 }
@@ -195,7 +196,7 @@ struct Terms {
 }
 
 /// Goes on to M2 as far as it is known: the credential's hash, and s.
-fn prove(mut chain: Chain, suite: impl Suite, config: &Config<'_>) -> Result<Mixed, Error> {
+fn prove(mut transcript: Transcript, suite: impl Suite, config: &Config<'_>) -> Result<Mixed, Error> {
     let credential = &config.credential;
     let mut s = SharedSecret::zeroed();
     let key = match credential {
@@ -209,6 +210,15 @@ fn prove(mut chain: Chain, suite: impl Suite, config: &Config<'_>) -> Result<Mix
         }
         Credential::Ticket(_) | Credential::Anonymous => None,
     };
-    chain.absorb(&credential_hash(credential.mode(), credential.id(), key));
-    Ok(chain.extract(&[s.expose()]))
+    transcript.absorb(&credential_hash(credential.mode(), credential.id(), key));
+    Ok(transcript.extract(&[s.expose()]))
 }
+
+/// States move by value on a machine with 16 KB of RAM: small, or it does not build.
+#[cfg(feature = "ctru-light")]
+const _: () = {
+    use crate::suite::X25519CtruLightAscon as S;
+    assert!(size_of::<AwaitM2<S>>() <= 192);
+    assert!(size_of::<SendM3<'_, S>>() <= 160);
+    assert!(size_of::<AwaitM4<S>>() <= 100);
+};

@@ -1,6 +1,6 @@
 //! The key schedule: one running transcript, one chaining key, and the secrets that come out of them.
 //!
-//! Mix(ck, ikm, h) of the protocol is cut in two where the transcript is still growing: [`Chain::extract`] takes the
+//! Mix(ck, ikm, h) of the protocol is cut in two where the transcript is still growing: [`Transcript::extract`] takes the
 //! ikm as soon as it is known, [`Mixed::derive`] expands with the finished h. So a secret leaves RAM early.
 
 use hkdf::{Hkdf, HkdfExtract};
@@ -19,13 +19,29 @@ pub fn expand(prk: &[u8; 32], label: &[u8], h: &[u8], out: &mut [u8]) {
     debug_assert!(matches!(filled, Ok(Ok(()))), "32-byte prk, at most 255 blocks");
 }
 
-/// Transcript and chaining key between two boxes.
+/// What goes from one box to the next: the transcript hash and the chaining key.
 pub struct Chain {
-    hash: Sha256,
+    h: [u8; 32],
     ck: Secret,
 }
 
 impl Chain {
+    /// The transcript goes on behind the box of this hash.
+    pub fn resume(self) -> Transcript {
+        Transcript {
+            hash: Sha256::new().chain_update(self.h),
+            ck: self.ck,
+        }
+    }
+}
+
+/// A message that is being read or written, in wire order, and the chaining key that waits for its end.
+pub struct Transcript {
+    hash: Sha256,
+    ck: Secret,
+}
+
+impl Transcript {
     /// The start of a handshake with the broker key of this fingerprint: ck is 0, and the transcript begins with the
     /// method name and h0.
     pub fn start(broker: &Fingerprint) -> Self {
@@ -68,7 +84,7 @@ impl Chain {
     }
 }
 
-/// A chain that has taken its ikm and waits for the rest of the message.
+/// A transcript that has taken its ikm and waits for the rest of the message.
 pub struct Mixed {
     hash: Sha256,
     prk: Secret,
@@ -96,17 +112,14 @@ impl Mixed {
         if let Some(key) = key.as_mut_bytes().get_mut(..aead.key_len()) {
             expand(&prk.0, b"k", &h, key);
         }
-        let chain = Chain {
-            hash: Sha256::new().chain_update(h),
-            ck: prk.next_ck(&h),
-        };
+        let chain = Chain { h, ck: prk.next_ck(&h) };
         (chain, BoxKey { aead, key, h })
     }
 
     /// The second half of Mix where no box follows (re-authentication); h stays as it is.
-    pub fn pass(self) -> Chain {
+    pub fn pass(self) -> Transcript {
         let h: [u8; 32] = self.hash.clone().finalize().into();
-        Chain {
+        Transcript {
             ck: self.prk.next_ck(&h),
             hash: self.hash,
         }

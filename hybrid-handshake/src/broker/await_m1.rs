@@ -7,7 +7,7 @@ use crate::{
     identity::{BrokerSecret, DeviceId},
     message::{Capabilities, ClientLimits, M1, M1Header},
     resume::{Resumption, TicketKeys},
-    schedule::Chain,
+    schedule::Transcript,
     suite::{AnyKem, KemScheme, Mode, Suite, SuiteId},
 };
 
@@ -71,17 +71,18 @@ impl<'k, S: Suite> AwaitM1<'k, S> {
             broker_kem.decaps(secret.dk(), &[0; 32], m1.ct, &mut ss)?;
             None
         };
-        let mut chain = Chain::start(secret.key().fingerprint());
-        chain.absorb(m1.before_box);
+        let mut transcript = Transcript::start(secret.key().fingerprint());
+        transcript.absorb(m1.before_box);
         let mixed = if mode.has_es(id.profile()) {
             dh.agree(secret.x(), m1.share, &mut es)?;
-            chain.extract(&[ss.expose(), es.expose()])
+            transcript.extract(&[ss.expose(), es.expose()])
         } else {
-            chain.extract(&[ss.expose()])
+            transcript.extract(&[ss.expose()])
         };
-        let (mut chain, k1) = mixed.derive(suite.aead());
+        let (chain, k1) = mixed.derive(suite.aead());
         let h1 = *k1.hash();
-        chain.absorb(m1.sealed);
+        let mut transcript = chain.resume();
+        transcript.absorb(m1.sealed);
         let text = k1.open(m1.sealed)?;
         let (claimed, features) = text.split_last_chunk::<2>().ok_or(Error::Rejected)?;
         let claimed: &[u8; DeviceId::MAX_LEN] = claimed.try_into().map_err(|_| Error::Rejected)?;
@@ -110,7 +111,7 @@ impl<'k, S: Suite> AwaitM1<'k, S> {
                 claim,
                 limits,
                 kid: secret.key().kid(),
-                chain,
+                transcript,
                 h1,
                 share,
             },

@@ -8,7 +8,7 @@ use crate::{
     message::{m3_len, m4_len},
     mqtt::outer::inner_connack_limit,
     record::{Opener, Sealer},
-    schedule::{Chain, Session},
+    schedule::{Session, Transcript},
     suite::{Ephemeral, KemScheme, Mode, Profile, Suite},
 };
 
@@ -17,7 +17,7 @@ pub struct AwaitM3<S> {
     pub(super) suite: S,
     pub(super) claim: Claim,
     pub(super) terms: Terms,
-    pub(super) chain: Chain,
+    pub(super) transcript: Transcript,
     pub(super) offer: Ephemeral,
     pub(super) y: DhSecret,
     pub(super) share: Share,
@@ -41,7 +41,7 @@ impl<S: Suite> AwaitM3<S> {
             suite,
             claim,
             terms,
-            mut chain,
+            mut transcript,
             offer,
             y,
             share,
@@ -61,7 +61,7 @@ impl<S: Suite> AwaitM3<S> {
         }
         let (mut ss, mut ee) = (SharedSecret::zeroed(), SharedSecret::zeroed());
         suite.kem().accept(offer, ct, &mut ss)?;
-        chain.absorb(ct);
+        transcript.absorb(ct);
         let mut ikm: [&[u8]; 3] = [ss.expose(), &[], &[]];
         if id.profile() != Profile::P0 {
             suite.dh().agree(&y, share.as_bytes(), &mut ee)?;
@@ -70,8 +70,9 @@ impl<S: Suite> AwaitM3<S> {
         if claim.mode == Mode::Kem {
             ikm[2] = ss_p.expose();
         }
-        let (mut chain, k3) = chain.extract(&ikm).derive(suite.aead());
-        chain.absorb(box3);
+        let (chain, k3) = transcript.extract(&ikm).derive(suite.aead());
+        let mut transcript = chain.resume();
+        transcript.absorb(box3);
         let connect = k3.open(box3)?;
         // The MAC already fails for an unknown id: nobody knows its s. This is the second bolt.
         if !known {
@@ -82,7 +83,7 @@ impl<S: Suite> AwaitM3<S> {
             SendM4 {
                 suite,
                 claim,
-                session: chain.finish(),
+                session: transcript.finish(),
                 terms,
             },
         ))
@@ -126,7 +127,7 @@ impl<S: Suite> SendM4<S> {
         }
         let len = m4_len(connack.len());
         let out = out.get_mut(..len).ok_or(Error::Buffer {
-            needed: limit.saturating_add(TAG_LEN as u16),
+            needed: u16::try_from(len).unwrap_or(u16::MAX),
         })?;
         let (text, tag) = out.split_last_chunk_mut().ok_or(Error::Misuse)?;
         text.copy_from_slice(connack);

@@ -8,7 +8,7 @@ use crate::{
     drbg::Drbg,
     identity::{BrokerSecret, DecoySecret, Kid, Psk, PublicKey, credential_hash},
     message::{BrokerLimits, Capabilities, ClientLimits, NONCE_LEN, Writer, m2_len},
-    schedule::{Chain, Mixed},
+    schedule::{Mixed, Transcript},
     suite::{KemScheme, Mode, Suite},
 };
 
@@ -18,7 +18,7 @@ pub struct SendM2<S> {
     pub(super) claim: Claim,
     pub(super) limits: ClientLimits,
     pub(super) kid: Kid,
-    pub(super) chain: Chain,
+    pub(super) transcript: Transcript,
     pub(super) h1: [u8; 32],
     pub(super) share: Share,
 }
@@ -90,7 +90,7 @@ impl<S: Suite> SendM2<S> {
             claim,
             limits,
             kid,
-            chain,
+            transcript,
             h1,
             share,
         } = self;
@@ -99,7 +99,7 @@ impl<S: Suite> SendM2<S> {
             return Err(Error::Misuse);
         }
         let credential = Credential::choose(suite, &claim, params)?;
-        let mut mixed = credential.prove(chain, suite, &claim, &params.secret)?;
+        let mut mixed = credential.prove(transcript, suite, &claim, &params.secret)?;
         drbg.stir(&h1);
 
         let reauth = if claim.device.is_some() {
@@ -126,10 +126,11 @@ impl<S: Suite> SendM2<S> {
             kem.encaps(drbg, key.ek(), ct, &mut ss_p)?;
         }
         mixed.absorb(m2.written());
-        let (mut chain, k2) = mixed.derive(suite.aead());
+        let (chain, k2) = mixed.derive(suite.aead());
         let tag = k2.seal(&mut [])?;
         m2.put(&tag)?;
-        chain.absorb(&tag);
+        let mut transcript = chain.resume();
+        transcript.absorb(&tag);
         let terms = Terms {
             peer: limits,
             own: params.limits,
@@ -143,7 +144,7 @@ impl<S: Suite> SendM2<S> {
                 suite,
                 claim,
                 terms,
-                chain,
+                transcript,
                 offer,
                 y,
                 share,
@@ -192,12 +193,12 @@ impl<'a> Credential<'a> {
     /// Takes the credential's hash and s.
     fn prove(
         &self,
-        mut chain: Chain,
+        mut transcript: Transcript,
         suite: impl Suite,
         claim: &Claim,
         secret: &BrokerSecret<'_>,
     ) -> Result<Mixed, Error> {
-        chain.absorb(&credential_hash(claim.mode, claim.device.as_ref(), self.key.as_ref()));
+        transcript.absorb(&credential_hash(claim.mode, claim.device.as_ref(), self.key.as_ref()));
         let mut s = SharedSecret::zeroed();
         if let Some(key) = &self.key {
             suite.dh().agree(secret.x(), key.share(), &mut s)?;
@@ -205,6 +206,6 @@ impl<'a> Credential<'a> {
         } else {
             s.conditional_assign(self.s.expose(), Choice::from(1));
         }
-        Ok(chain.extract(&[s.expose()]))
+        Ok(transcript.extract(&[s.expose()]))
     }
 }

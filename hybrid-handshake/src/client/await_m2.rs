@@ -42,17 +42,16 @@ impl<S: Suite> AwaitM2<S> {
     /// [`Error::Malformed`], [`Error::Rejected`]; [`Error::Misuse`] once an M2 has verified.
     pub fn read_m2<'m>(&mut self, m2: &'m [u8], drbg: &mut Drbg) -> Result<SendM3<'m, S>, Error> {
         let (mixed, _) = self.secrets.as_ref().ok_or(Error::Misuse)?;
-        let m2 = M2::split(m2, self.suite.id(), self.mode)?;
+        let fields = M2::split(m2, self.suite.id(), self.mode)?;
         let mut mixed = mixed.fork();
-        mixed.absorb(m2.before_box);
-        let (mut chain, k2) = mixed.derive(self.suite.aead());
-        chain.absorb(m2.sealed);
+        mixed.absorb(fields.before_box);
+        let (chain, k2) = mixed.derive(self.suite.aead());
         let h2 = *k2.hash();
-        k2.verify(m2.sealed)?;
+        k2.verify(fields.sealed)?;
         let (_, e) = self.secrets.take().ok_or(Error::Misuse)?;
         drbg.stir(&h2);
-        let peer = BrokerLimits::new(m2.record, m2.connect)?;
-        let options = Capabilities::from_bits(m2.options)?;
+        let peer = BrokerLimits::new(fields.record, fields.connect)?;
+        let options = Capabilities::from_bits(fields.options)?;
         if !self.capabilities.has(options) {
             return Err(Malformed::Reserved.into());
         }
@@ -60,9 +59,9 @@ impl<S: Suite> AwaitM2<S> {
             own: self.limits,
             peer,
             options,
-            time: m2.time,
+            time: fields.time,
         };
-        Ok(SendM3::new(self.suite, self.mode, chain, e, terms, m2))
+        Ok(SendM3::new(self.suite, self.mode, chain, e, m2, terms))
     }
 
     /// Whether an M2 has verified: M1 is burnt.

@@ -17,22 +17,18 @@ pub struct SendM3<'m, S> {
     mode: Mode,
     chain: Chain,
     e: DhSecret,
-    share: &'m [u8],
-    ct: &'m [u8],
-    ek: &'m [u8],
+    m2: &'m [u8],
     terms: Terms,
 }
 
 impl<'m, S: Suite> SendM3<'m, S> {
-    pub(super) fn new(suite: S, mode: Mode, chain: Chain, e: DhSecret, terms: Terms, m2: M2<'m>) -> Self {
+    pub(super) const fn new(suite: S, mode: Mode, chain: Chain, e: DhSecret, m2: &'m [u8], terms: Terms) -> Self {
         Self {
             suite,
             mode,
             chain,
             e,
-            share: m2.share,
-            ct: m2.ct,
-            ek: m2.ek,
+            m2,
             terms,
         }
     }
@@ -58,11 +54,9 @@ impl<'m, S: Suite> SendM3<'m, S> {
         let Self {
             suite,
             mode,
-            mut chain,
+            chain,
             e,
-            share,
-            ct,
-            ek,
+            m2,
             terms,
         } = self;
         let limit = terms.peer.connect();
@@ -73,31 +67,35 @@ impl<'m, S: Suite> SendM3<'m, S> {
             return Err(Error::Misuse);
         }
         let (kem, id) = (suite.kem(), suite.id());
+        let m2 = M2::split(m2, id, mode)?;
         let len = m3_len(id, connect.len());
         let mut m3 = Writer::new(out, len)?;
         let (mut ss, mut ee, mut ss_p) = (SharedSecret::zeroed(), SharedSecret::zeroed(), SharedSecret::zeroed());
-        kem.encaps(drbg, ek, m3.slot(id.kem().ct_len())?, &mut ss)?;
-        chain.absorb(m3.written());
+        kem.encaps(drbg, m2.ek, m3.slot(id.kem().ct_len())?, &mut ss)?;
+        let mut transcript = chain.resume();
+        transcript.absorb(m2.sealed);
+        transcript.absorb(m3.written());
         let mut ikm: [&[u8]; 3] = [ss.expose(), &[], &[]];
         if id.profile() != Profile::P0 {
-            suite.dh().agree(&e, share, &mut ee)?;
+            suite.dh().agree(&e, m2.share, &mut ee)?;
             ikm[1] = ee.expose();
         }
         if let Credential::Kem { secret, .. } = credential {
-            kem.decaps(secret.dk, secret.z, ct, &mut ss_p)?;
+            kem.decaps(secret.dk, secret.z, m2.ct, &mut ss_p)?;
             ikm[2] = ss_p.expose();
         }
-        let (mut chain, k3) = chain.extract(&ikm).derive(suite.aead());
+        let (chain, k3) = transcript.extract(&ikm).derive(suite.aead());
         let (_, box3) = m3.finish();
         let (text, tag) = box3.split_last_chunk_mut().ok_or(Error::Misuse)?;
         text.copy_from_slice(connect);
         *tag = k3.seal(text)?;
-        chain.absorb(box3);
+        let mut transcript = chain.resume();
+        transcript.absorb(box3);
         Ok((
             len,
             AwaitM4 {
                 suite,
-                session: chain.finish(),
+                session: transcript.finish(),
                 terms,
             },
         ))

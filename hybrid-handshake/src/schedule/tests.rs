@@ -10,25 +10,27 @@ fn session() -> Session {
     let h0 = "c8e5935ea41f6bf875a8cea341528753a210395abe7442420354463f33310784"
         .parse()
         .unwrap();
-    let mut chain = Chain::start(&h0);
-    chain.absorb(b"fir");
-    chain.absorb(b"st");
-    let (mut chain, k1) = chain.extract(&[&[b'A'; 32], &[b'B'; 32]]).derive(AsconAead128);
+    let mut transcript = Transcript::start(&h0);
+    transcript.absorb(b"fir");
+    transcript.absorb(b"st");
+    let (chain, k1) = transcript.extract(&[&[b'A'; 32], &[b'B'; 32]]).derive(AsconAead128);
     assert_eq!(
         encode(k1.hash()),
         "8a96af3a658f2c34fefcb22b74d8cfa160301459e6ed71636a8e301c2057790b"
     );
     assert_eq!(encode(&k1.key.as_bytes()[..16]), "8fff440ca49a1d98c8c0764dcf327958");
-    chain.absorb(b"sec");
-    let mut mixed = chain.extract(&[&[0; 32]]);
+    let mut transcript = chain.resume();
+    transcript.absorb(b"sec");
+    let mut mixed = transcript.extract(&[&[0; 32]]);
     mixed.absorb(b"ond");
-    let (mut chain, k2) = mixed.derive(ChaCha20Poly1305);
+    let (chain, k2) = mixed.derive(ChaCha20Poly1305);
     assert_eq!(
         encode(k2.key.as_bytes()),
         "5565c5cdf6f5211fc1dc221ef7e5db392ac8d7985f2842dbbc45301385400686"
     );
-    chain.absorb(b"third");
-    chain.finish()
+    let mut transcript = chain.resume();
+    transcript.absorb(b"third");
+    transcript.finish()
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use hybrid_handshake::{
     Error, Established,
-    broker::{self, AwaitM1, Claim, Decoy, Enrolled, M2Params},
-    client::{self, Credential, Start},
+    broker::{AwaitM1, AwaitM3, Claim, Decoy, Enrolled, M2Params, SendM2},
+    client::{self, AwaitM2, AwaitM4, Credential, Start},
     dh::DhSecret,
     drbg::Drbg,
     identity::{BrokerKey, BrokerSecret, DecoySecret, DeviceId, DeviceSecret, Psk, PublicKey, generate_key},
@@ -206,6 +206,53 @@ pub struct Done<C: Suite, B: Suite = C> {
     pub connack: Vec<u8>,
 }
 
+/// The broker's work up to the registry.
+pub fn read_m1<B: Suite>(world: &World, suite: B, m1: &mut [u8]) -> Result<(Claim, SendM2<B>), Error> {
+    let header = M1Header::parse(m1)?;
+    AwaitM1::new(suite, &header, world.broker.broker_secret())?.read_m1(m1, world.tickets.as_ref(), NOW)
+}
+
+/// A broker that takes every suite.
+pub fn read_any_m1(world: &World, m1: &mut [u8]) -> Result<(Claim, SendM2<AnySuite>), Error> {
+    let suite = AnySuite::new(M1Header::parse(m1)?.suite()).ok_or(Error::Unsupported)?;
+    read_m1(world, suite, m1)
+}
+
+/// The broker's half up to M2, from an M1 that a test made.
+pub fn answer_m1(world: &World, m1: &[u8], seed: &[u8; 32]) -> Result<(Vec<u8>, AwaitM3<AnySuite>), Error> {
+    let (_, send_m2) = read_any_m1(world, &mut m1.to_vec())?;
+    let mut m2 = vec![0; 6000];
+    let (len, await_m3) = send_m2.write_m2(&world.m2_params(), &mut Drbg::broker(seed), &mut m2)?;
+    m2.truncate(len);
+    Ok((m2, await_m3))
+}
+
+/// The client's half up to M1, always the same.
+pub fn first_flight(world: &World) -> (Vec<u8>, AwaitM2<AnySuite>, Drbg) {
+    let (config, mut rng) = (world.config(), Drbg::broker(&CLIENT_SEED));
+    let mut m1 = vec![0; 4000];
+    let (len, await_m2) = Start::new(world.any_suite(), &config)
+        .unwrap()
+        .write_m1(&mut rng, &mut m1)
+        .unwrap();
+    m1.truncate(len);
+    (m1, await_m2, rng)
+}
+
+/// The client's half from M2 to M3.
+pub fn answer_m2(
+    world: &World,
+    await_m2: &mut AwaitM2<AnySuite>,
+    m2: &[u8],
+    rng: &mut Drbg,
+) -> Result<(Vec<u8>, AwaitM4<AnySuite>), Error> {
+    let send_m3 = await_m2.read_m2(m2, rng)?;
+    let mut m3 = vec![0; 70_000];
+    let (len, await_m4) = send_m3.write_m3(&world.credential(), &world.connect, rng, &mut m3)?;
+    m3.truncate(len);
+    Ok((m3, await_m4))
+}
+
 /// 32 bytes that fix everything the client draws; the broker's is another.
 pub const CLIENT_SEED: [u8; 32] = [0xc1; 32];
 pub const BROKER_SEED: [u8; 32] = [0xb0; 32];
@@ -229,19 +276,9 @@ pub fn run<C: Suite, B: Suite>(
     bend(Step::M1, &mut m1);
     let flight1 = m1.clone();
 
-    let header = M1Header::parse(&m1).map_err(at(Step::M1))?;
-    if header.suite() != broker_suite.id() {
-        return Err(Failure {
-            step: Step::M1,
-            error: Error::Unsupported,
-        });
-    }
-    let await_m1 = AwaitM1::new(broker_suite, &header, world.broker.broker_secret()).map_err(at(Step::M1))?;
-    let (claim, send_m2) = await_m1
-        .read_m1(&mut m1, world.tickets.as_ref(), NOW)
-        .map_err(at(Step::M1))?;
+    let (claim, send_m2) = read_m1(world, broker_suite, &mut m1).map_err(at(Step::M1))?;
     let mut m2 = vec![0; 6000];
-    let (len, await_m3): (_, broker::AwaitM3<B>) = send_m2
+    let (len, await_m3) = send_m2
         .write_m2(&world.m2_params(), &mut broker_rng, &mut m2)
         .map_err(at(Step::M1))?;
     m2.truncate(len);
