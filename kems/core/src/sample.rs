@@ -1,5 +1,7 @@
 //! Coefficients from byte streams: the centred binomial law and uniform rejection.
 
+use zeroize::Zeroize;
+
 use crate::hash::XofReader;
 
 /// Coefficients of the centred binomial law with parameter ETA (1..=5) from a stream of bits, least significant bit of a
@@ -7,38 +9,40 @@ use crate::hash::XofReader;
 ///
 /// Reads `ETA * out.len() / 4` bytes; `out.len()` is a multiple of 4. Out: |c| <= ETA.
 pub fn cbd<const ETA: usize>(stream: &mut impl XofReader, out: &mut [i16]) {
-    debug_assert!(out.len().is_multiple_of(4));
-    for four in out.chunks_exact_mut(4) {
-        let mut bytes = [0; ETA];
-        stream.read(&mut bytes);
-        four.copy_from_slice(&cbd4(&bytes));
+    // Whole lanes of a sponge at a time.
+    let mut buffer = [[0; ETA]; 8];
+    for chunk in out.chunks_mut(32) {
+        let bytes = &mut buffer.as_flattened_mut()[..ETA * chunk.len() / 4];
+        stream.read(bytes);
+        cbd_bytes::<ETA>(bytes, chunk);
     }
+    buffer.as_flattened_mut().zeroize();
 }
 
 /// [`cbd`] on bytes: coefficients 4i .. 4i + 4 come from bytes ETA i .. ETA (i + 1).
 pub fn cbd_bytes<const ETA: usize>(bytes: &[u8], out: &mut [i16]) {
     debug_assert_eq!(4 * bytes.len(), ETA * out.len());
-    for (four, bytes) in out.chunks_exact_mut(4).zip(bytes.as_chunks().0) {
-        four.copy_from_slice(&cbd4::<ETA>(bytes));
+    for (four, bytes) in out.as_chunks_mut().0.iter_mut().zip(bytes.as_chunks().0) {
+        *four = cbd4::<ETA>(bytes);
     }
 }
 
 /// Uniform coefficients in 0..Q by rejection: three bytes make two 12-bit candidates, low one first, and those below Q are
 /// taken. Time depends on the stream, which is public.
 pub fn uniform_12bit<const Q: i16>(stream: &mut impl XofReader, out: &mut [i16]) {
-    let mut places = out.iter_mut();
+    let mut taken = 0;
     let mut bytes = [0; 24];
     // Eight triples at a time divide the rate of SHAKE128; what is left over at the end is dropped.
-    while places.len() > 0 {
+    while taken < out.len() {
         stream.read(&mut bytes);
         for &[a, b, c] in bytes.as_chunks().0 {
             let low = i16::from(a) | i16::from(b & 15) << 8;
             let high = i16::from(b >> 4) | i16::from(c) << 4;
             for candidate in [low, high] {
-                if candidate < Q
-                    && let Some(place) = places.next()
-                {
+                // Stored first and counted if it is good: the branch would be hard to predict.
+                if let Some(place) = out.get_mut(taken) {
                     *place = candidate;
+                    taken += usize::from(candidate < Q);
                 }
             }
         }

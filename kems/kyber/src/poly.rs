@@ -1,6 +1,5 @@
 use kem_core::ct::CtSink;
 use kem_core::modular::Zq;
-use kem_core::pack::{pack, unpack};
 use zeroize::Zeroize;
 
 /// The modulus (FIPS 203 section 2.4).
@@ -48,22 +47,34 @@ impl Poly {
 
     /// ByteEncode_12 of the canonical coefficients. In: any c.
     pub(crate) fn encode(&self, sink: &mut impl CtSink) {
-        pack::<12>(self.0.iter().map(|&c| Zq::<Q>::freeze(c) as u16), sink);
+        for pair in self.0.as_chunks::<2>().0 {
+            let [low, high] = pair.map(|c| Zq::<Q>::freeze(c) as u16);
+            sink.put_all(&[low as u8, (low >> 8 | high << 4) as u8, (high >> 4) as u8]);
+        }
     }
 
     /// The 12-bit values of [`POLY_LEN`] bytes, 0 <= c < 4096: congruent to ByteDecode_12, and equal to it for what
     /// [`is_canonical`] accepts.
     pub(crate) fn decode(&mut self, bytes: &[u8]) {
-        self.0
-            .iter_mut()
-            .zip(unpack::<12>(bytes))
-            .for_each(|(c, value)| *c = value as i16);
+        for (pair, triple) in self.0.as_chunks_mut().0.iter_mut().zip(bytes.as_chunks().0) {
+            *pair = values(triple);
+        }
     }
 }
 
 /// The modulus check of FIPS 203 section 7.2: no 12-bit value of `bytes` is Q or more.
 pub(crate) fn is_canonical(bytes: &[u8]) -> bool {
-    unpack::<12>(bytes).all(|value| value < Q as u16)
+    let highest = bytes.as_chunks().0.iter().flat_map(values).max();
+    highest.is_none_or(|value| value < Q)
+}
+
+/// Two 12-bit values, little-endian.
+#[inline(always)]
+fn values(&[a, b, c]: &[u8; 3]) -> [i16; 2] {
+    [
+        i16::from(a) | i16::from(b & 15) << 8,
+        i16::from(b >> 4) | i16::from(c) << 4,
+    ]
 }
 
 /// k polynomials.
