@@ -27,6 +27,7 @@ pub(crate) fn multiply_all<const Q: i16>(r: &mut [i16], a: &[i16], zeta: impl Fn
 
 /// p = factor / p in each block, by norms: a(x) a(-x) is a polynomial in x^2, so three of them lead to a scalar, and the
 /// scalar's inverse leads back. In: any p, factor in 1..769. Out: |p| < 769. 0 if a block has no inverse.
+#[inline(never)]
 pub(crate) fn invert_all(p: &mut Poly, factor: i16) -> Choice {
     // A Montgomery product by factor / R takes the R^2 of `invert` along.
     let factor = Zq::<Q>::mul(factor, 1);

@@ -1,9 +1,8 @@
 //! Bytes of keys and coins (specification sections 2 and 5).
 
 use kem_core::ct::Emit;
-use kem_core::hash::XofReader;
 use kem_core::pack::{pack, unpack};
-use kem_core::sample::cbd;
+use kem_core::sample::cbd_bytes;
 use subtle::Choice;
 
 use crate::ring::{N, Poly, Q};
@@ -12,6 +11,8 @@ use crate::ring::{N, Poly, Q};
 pub(crate) const EK_LEN: usize = N * 10 / 8;
 /// Length of f in bytes: 3 bits per coefficient.
 pub(crate) const F_LEN: usize = N * 3 / 8;
+/// Coins for one polynomial of the law B1 in bytes: two bits per coefficient.
+pub(crate) const COINS_LEN: usize = N * 2 / 8;
 /// Length of a ciphertext in bytes: one per coefficient.
 pub(crate) const CT_LEN: usize = N;
 
@@ -27,9 +28,9 @@ pub(crate) fn f_prime(f: &[u8]) -> impl Iterator<Item = i16> {
 }
 
 impl Poly {
-    /// Coefficients of the law B1 from 128 bytes of `coins`.
-    pub(crate) fn sample_b1(&mut self, coins: &mut impl XofReader) {
-        cbd::<1>(coins, &mut self.0);
+    /// Coefficients of the law B1 from [`COINS_LEN`] bytes.
+    pub(crate) fn sample_b1(&mut self, coins: &[u8]) {
+        cbd_bytes::<1>(coins, &mut self.0);
     }
 
     /// Packs h. In: canonical.
@@ -65,14 +66,14 @@ impl Poly {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::components::{self, Coins, Draw, wide};
+    use crate::components::{self, Draw, wide};
     use crate::reference;
 
     #[test]
     fn sampling_vector() {
         let vector = components::load().sample_b1;
         let mut p = Poly::ZERO;
-        p.sample_b1(&mut Coins(&vector.buf));
+        p.sample_b1(&vector.buf);
         assert_eq!(p.0[..], vector.coeffs);
         assert_eq!(wide(&p.0), reference::sample_b1(&vector.buf));
     }

@@ -2,13 +2,14 @@ use core::convert::Infallible;
 use core::marker::PhantomData;
 
 use kem_core::ct::{Compare, Emit};
-use kem_core::hash::HashSuite;
+use kem_core::hash::{HashSuite, XofReader};
 use kem_core::rand_core::CryptoRng;
 use kem_core::{Ek, InvalidKey, Kem, NotInvertible, SharedSecret};
+use subtle::Choice;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::backends::{Arith, Native};
-use crate::encoding::{CT_LEN, EK_LEN, F_LEN, ek_is_canonical};
+use crate::encoding::{COINS_LEN, CT_LEN, EK_LEN, F_LEN, ek_is_canonical};
 use crate::pke;
 use crate::ring::Poly;
 
@@ -125,36 +126,52 @@ fn encaps<H: HashSuite>(
     ct: &mut [u8; CT_LEN],
     ss: &mut SharedSecret,
 ) {
-    let (mut r, mut h) = (Poly::ZERO, Poly::ZERO);
+    let mut r = Poly::ZERO;
     derive::<H>(m, ek, ss, &mut r);
-    pke::encrypt(arith, ek, m, &mut r, &mut h, &mut Emit::new(ct));
+    pke::encrypt(arith, ek, m, &mut r, &mut Emit::new(ct));
 }
 
 fn decaps<H: HashSuite>(arith: impl Arith, dk: &[u8; DK_LEN], ct: &[u8; CT_LEN], ss: &mut SharedSecret) {
     let Dk { f, ek, z } = Dk::split(dk);
-    let (mut r, mut h) = (Poly::ZERO, Poly::ZERO);
     let mut m = Zeroizing::new([0; 32]);
-    pke::decrypt(arith, f, ct, &mut m, &mut r, &mut h);
-    derive::<H>(&m, ek, ss, &mut r);
+    pke::decrypt(arith, f, ct, &mut m);
+    let matched = reencrypt::<H>(arith, ek, &m, ct, ss);
+    reject::<H>(ct, z, ss, !matched);
+}
+
+/// K of the decrypted message, and whether it encrypts to `ct`.
+#[inline(never)]
+fn reencrypt<H: HashSuite>(
+    arith: impl Arith,
+    ek: &[u8; EK_LEN],
+    m: &[u8; 32],
+    ct: &[u8; CT_LEN],
+    ss: &mut SharedSecret,
+) -> Choice {
+    let mut r = Poly::ZERO;
+    derive::<H>(m, ek, ss, &mut r);
     let mut compare = Compare::new(ct);
-    pke::encrypt(arith, ek, &m, &mut r, &mut h, &mut compare);
-    reject::<H>(ct, z, ss, &compare);
+    pke::encrypt(arith, ek, m, &mut r, &mut compare);
+    compare.matched()
 }
 
 /// K and r from the message: `K || rho = H512(ek[0..33] || m)`, r from the XOF of rho.
+#[inline(never)]
 fn derive<H: HashSuite>(m: &[u8; 32], ek: &[u8; EK_LEN], ss: &mut SharedSecret, r: &mut Poly) {
     let mut k_rho = Zeroizing::new([0; 64]);
     H::hash64(&[&ek[..ID_LEN], m], &mut k_rho);
     let (k, rho) = k_rho.split_at(32);
     ss.expose_mut().copy_from_slice(k);
-    r.sample_b1(&mut H::xof(&[rho]));
+    let mut coins = Zeroizing::new([0; COINS_LEN]);
+    H::xof(&[rho]).read(coins.as_mut());
+    r.sample_b1(coins.as_ref());
 }
 
-/// Replaces K by `H512(ct || z)[0..32]` unless the re-encryption matched; the same work either way.
-fn reject<H: HashSuite>(ct: &[u8; CT_LEN], z: &[u8; Z_LEN], ss: &mut SharedSecret, compare: &Compare<'_>) {
+/// Replaces K by `H512(ct || z)[0..32]` where `rejected` is 1; the same work either way.
+#[inline(never)]
+fn reject<H: HashSuite>(ct: &[u8; CT_LEN], z: &[u8; Z_LEN], ss: &mut SharedSecret, rejected: Choice) {
     let mut hash = Zeroizing::new([0; 64]);
     H::hash64(&[ct, z], &mut hash);
-    let mut other = Zeroizing::new([0; 32]);
-    other.copy_from_slice(&hash[..32]);
-    ss.conditional_assign(&other, !compare.matched());
+    let other = hash.first_chunk().expect("32 of 64 bytes");
+    ss.conditional_assign(other, rejected);
 }

@@ -7,20 +7,30 @@ use subtle::Choice;
 
 use crate::backends::Arith;
 use crate::e8;
-use crate::encoding::{CT_LEN, EK_LEN, F_LEN};
+use crate::encoding::{COINS_LEN, CT_LEN, EK_LEN, F_LEN};
 use crate::ring::{Poly, Q};
 
 /// Makes f and h = g / f from 256 bytes of `coins`. On failure the outputs hold nothing that is fit for use.
+#[inline(never)]
 pub(crate) fn keygen(
     arith: impl Arith,
     mut coins: impl XofReader,
     f_bytes: &mut [u8; F_LEN],
     ek: &mut [u8; EK_LEN],
 ) -> Result<(), NotInvertible> {
-    let (mut f, mut h) = (Poly::ZERO, Poly::ZERO);
-    f.sample_b1(&mut coins);
-    h.sample_b1(&mut coins);
+    // The coins wait where h will be: no sponge lives beside the polynomials.
+    coins.read(&mut ek[..2 * COINS_LEN]);
     drop(coins);
+    divide(arith, f_bytes, ek)
+}
+
+/// From coins in the first bytes of `ek` to f and, over them, h.
+#[inline(never)]
+fn divide(arith: impl Arith, f_bytes: &mut [u8; F_LEN], ek: &mut [u8; EK_LEN]) -> Result<(), NotInvertible> {
+    let (f_coins, g_coins) = ek[..2 * COINS_LEN].split_at(COINS_LEN);
+    let (mut f, mut h) = (Poly::ZERO, Poly::ZERO);
+    f.sample_b1(f_coins);
+    h.sample_b1(g_coins);
     // f = 2 f' + 1.
     f.0.iter_mut().for_each(|c| *c *= 2);
     f.0[0] += 1;
@@ -35,17 +45,12 @@ pub(crate) fn keygen(
     if invertible.into() { Ok(()) } else { Err(NotInvertible) }
 }
 
-/// Encrypts `m`. `r` comes in with its B1 coefficients; `h` is scratch, and both are overwritten.
-pub(crate) fn encrypt(
-    arith: impl Arith,
-    ek: &[u8; EK_LEN],
-    m: &[u8; 32],
-    r: &mut Poly,
-    h: &mut Poly,
-    sink: &mut impl CtSink,
-) {
+/// Encrypts `m` with the B1 coefficients in `r`, which is overwritten.
+#[inline(never)]
+pub(crate) fn encrypt(arith: impl Arith, ek: &[u8; EK_LEN], m: &[u8; 32], r: &mut Poly, sink: &mut impl CtSink) {
+    let mut h = Poly::ZERO;
     h.unpack_h(ek);
-    arith.multiply(r, h);
+    arith.multiply(r, &mut h);
     for (octet, nibble) in r.0.as_chunks::<8>().0.iter().zip(nibbles(m)) {
         let word = e8::encode(nibble);
         for (j, &sigma) in octet.iter().enumerate() {
@@ -55,16 +60,11 @@ pub(crate) fn encrypt(
     }
 }
 
-/// Decrypts `ct`; every ciphertext has a message. `v` and `scratch` are overwritten.
-pub(crate) fn decrypt(
-    arith: impl Arith,
-    f: &[u8; F_LEN],
-    ct: &[u8; CT_LEN],
-    m: &mut [u8; 32],
-    v: &mut Poly,
-    scratch: &mut Poly,
-) {
-    arith.multiply_exact(ct, f, v, scratch);
+/// Decrypts `ct`; every ciphertext has a message.
+#[inline(never)]
+pub(crate) fn decrypt(arith: impl Arith, f: &[u8; F_LEN], ct: &[u8; CT_LEN], m: &mut [u8; 32]) {
+    let (mut v, mut scratch) = (Poly::ZERO, Poly::ZERO);
+    arith.multiply_exact(ct, f, &mut v, &mut scratch);
     for (byte, octets) in m.iter_mut().zip(v.0.as_chunks().0.as_chunks().0) {
         let [low, high] = octets.each_ref().map(e8::decode);
         *byte = low | high << 4;
@@ -114,13 +114,13 @@ mod tests {
         assert_eq!(f[..], vector.sk_f[..]);
         assert!(bool::from(belong_together(Native, &f, &ek)));
 
-        let (mut r, mut h) = (Poly::ZERO, Poly::ZERO);
-        r.sample_b1(&mut Coins(&vector.enc_coins));
+        let mut r = Poly::ZERO;
+        r.sample_b1(&vector.enc_coins);
         let message = vector.m[..].try_into().unwrap();
-        encrypt(Native, &ek, message, &mut r, &mut h, &mut Emit::new(&mut ct));
+        encrypt(Native, &ek, message, &mut r, &mut Emit::new(&mut ct));
         assert_eq!(ct[..], vector.ct[..]);
 
-        decrypt(Native, &f, &ct, &mut m, &mut r, &mut h);
+        decrypt(Native, &f, &ct, &mut m);
         assert_eq!(m[..], vector.m[..]);
     }
 
@@ -154,8 +154,8 @@ mod tests {
         let mut random = [0; CT_LEN];
         random.fill_with(|| draw.below(256) as u8);
         for ct in [[0; CT_LEN], [0xff; CT_LEN], [0x80; CT_LEN], [0x40; CT_LEN], random] {
-            let (mut v, mut scratch, mut m) = (Poly::ZERO, Poly::ZERO, [0; 32]);
-            decrypt(Native, &f, &ct, &mut m, &mut v, &mut scratch);
+            let mut m = [0; 32];
+            decrypt(Native, &f, &ct, &mut m);
             assert_eq!(m[..], reference::decrypt(&f, &ct));
         }
     }
