@@ -1,7 +1,5 @@
 //! The 64 blocks of a transformed polynomial: arithmetic modulo x^8 - z.
 
-use core::array::from_fn;
-
 use kem_core::modular::Zq;
 use subtle::{Choice, ConstantTimeEq};
 
@@ -20,8 +18,15 @@ pub(crate) fn multiply_all<const Q: i16>(r: &mut [i16], a: &[i16], zeta: impl Fn
     for (i, (r, a)) in blocks.enumerate() {
         let z = zeta(pairs + i / 2);
         let z = if i % 2 == 0 { z } else { -z };
-        let b = a.map(|c| [Zq::<Q>::barrett(c)]);
-        *r = product::<Q, BLOCK, 1>(&r.map(|c| [c]), &b, [z]).map(|[c]| c);
+        let (mut b, mut out) = ([[0]; BLOCK], [[0]; BLOCK]);
+        for j in 0..BLOCK {
+            out[j] = [r[j]];
+            b[j] = [Zq::<Q>::barrett(a[j])];
+        }
+        product::<Q, BLOCK, 1>(&mut out, &b, &[z]);
+        for j in 0..BLOCK {
+            [r[j]] = out[j];
+        }
     }
 }
 
@@ -33,16 +38,21 @@ pub(crate) fn invert_all(p: &mut Poly, factor: i16) -> Choice {
     let factor = Zq::<Q>::mul(factor, 1);
     let mut invertible = Choice::from(1);
     for (i, blocks) in p.0.as_chunks_mut::<{ LANES * BLOCK }>().0.iter_mut().enumerate() {
-        let z: Lanes<LANES> = from_fn(|lane| {
+        let (mut a, mut z) = ([[0; LANES]; BLOCK], [0; LANES]);
+        for lane in 0..LANES {
             let block = LANES * i + lane;
-            let z = ZETAS[(ZETAS.len() + block) / 2];
-            if block.is_multiple_of(2) { z } else { -z }
-        });
-        let a = from_fn(|j| from_fn(|lane| Zq::<Q>::barrett(blocks[BLOCK * lane + j])));
-        let inverse = invert(&a, z, factor, &mut invertible);
-        for (j, lanes) in inverse.iter().enumerate() {
-            for (lane, &c) in lanes.iter().enumerate() {
-                blocks[BLOCK * lane + j] = c;
+            z[lane] = ZETAS[(ZETAS.len() + block) / 2];
+            if block % 2 == 1 {
+                z[lane] = -z[lane];
+            }
+            for j in 0..BLOCK {
+                a[j][lane] = Zq::<Q>::barrett(blocks[BLOCK * lane + j]);
+            }
+        }
+        invertible &= invert(&mut a, &z, factor);
+        for lane in 0..LANES {
+            for j in 0..BLOCK {
+                blocks[BLOCK * lane + j] = a[j][lane];
             }
         }
     }
@@ -52,38 +62,39 @@ pub(crate) fn invert_all(p: &mut Poly, factor: i16) -> Choice {
 /// How many blocks are inverted at a time: a vector's worth where there are vectors.
 const LANES: usize = if cfg!(target_pointer_width = "64") { 8 } else { 1 };
 
-/// factor R / a. Powers of R: each product divides by R, so the norms of a are N1 / R, N2 / R^3 and N3 / R^7; their scalar
-/// inverse is R^9 / N3, without factor / R the way back leads over R^5 / N2 and R^3 / N1 to R^2 / a.
-fn invert<const L: usize>(a: &[Lanes<L>; 8], z: Lanes<L>, factor: i16, invertible: &mut Choice) -> [Lanes<L>; 8] {
+/// a = factor R / a. 0 if a lane has no inverse. Powers of R: each product divides by R, so the norms of a are N1 / R,
+/// N2 / R^3 and N3 / R^7; their scalar inverse is R^9 / N3, and without factor / R the way back leads over R^5 / N2 and
+/// R^3 / N1 to R^2 / a.
+#[inline(always)]
+fn invert<const L: usize>(a: &mut [Lanes<L>; 8], z: &Lanes<L>, factor: i16) -> Choice {
     let n1: [_; 4] = norm(a, z);
     let n2: [_; 2] = norm(&n1, z);
-    let n3: [_; 1] = norm(&n2, z);
-    let [scalar] = n3;
-    let inverse = scalar.map(|c| {
-        *invertible &= !Zq::<Q>::freeze(c).ct_eq(&0);
-        Zq::<Q>::mul(fermat(c), factor)
-    });
-    let inverse = lift(&n2, &[inverse], z);
+    let [n3]: [_; 1] = norm(&n2, z);
+    let (mut inverse, mut invertible) = ([[0; L]], Choice::from(1));
+    for lane in 0..L {
+        invertible &= !Zq::<Q>::freeze(n3[lane]).ct_eq(&0);
+        inverse[0][lane] = Zq::<Q>::mul(fermat(n3[lane]), factor);
+    }
+    let inverse = lift(&n2, &inverse, z);
     let inverse = lift(&n1, &inverse, z);
-    lift(a, &inverse, z)
+    *a = lift(a, &inverse, z);
+    invertible
 }
 
 /// a(x) a(-x) / R as a polynomial in y = x^2: even(y)^2 - y odd(y)^2. In: |a| < 2 * 769. Out: |norm| < 2 * 769.
 #[inline(always)]
-fn norm<const D: usize, const H: usize, const L: usize>(a: &[Lanes<L>; D], z: Lanes<L>) -> [Lanes<L>; H] {
-    let [even, odd] = halves(a);
-    let even = product::<Q, H, L>(&even, &even, z);
-    let odd = product::<Q, H, L>(&odd, &odd, z);
-    from_fn(|k| {
-        from_fn(|lane| {
-            let carried = if k > 0 {
-                odd[k - 1][lane]
-            } else {
-                Zq::<Q>::mul(odd[H - 1][lane], z[lane])
-            };
-            even[k][lane] - carried
-        })
-    })
+fn norm<const D: usize, const H: usize, const L: usize>(a: &[Lanes<L>; D], z: &Lanes<L>) -> [Lanes<L>; H] {
+    let [mut even, mut odd] = halves(a);
+    let (a_even, a_odd) = (even, odd);
+    product::<Q, H, L>(&mut even, &a_even, z);
+    product::<Q, H, L>(&mut odd, &a_odd, z);
+    for lane in 0..L {
+        even[0][lane] -= Zq::<Q>::mul(odd[H - 1][lane], z[lane]);
+        for k in 1..H {
+            even[k][lane] -= odd[k - 1][lane];
+        }
+    }
+    even
 }
 
 /// a(-x) inverse(x^2) / R: from an inverse of the norm of a to one of a. In: |a|, |inverse| < 2 * 769. Out: < 769.
@@ -91,32 +102,33 @@ fn norm<const D: usize, const H: usize, const L: usize>(a: &[Lanes<L>; D], z: La
 fn lift<const D: usize, const H: usize, const L: usize>(
     a: &[Lanes<L>; D],
     inverse: &[Lanes<L>; H],
-    z: Lanes<L>,
+    z: &Lanes<L>,
 ) -> [Lanes<L>; D] {
-    let [even, odd] = halves(a);
-    let even = product::<Q, H, L>(&even, inverse, z);
-    let odd = product::<Q, H, L>(&odd, inverse, z);
-    from_fn(|j| {
-        if j % 2 == 0 {
-            even[j / 2]
-        } else {
-            odd[j / 2].map(|c| -c)
+    let [mut even, mut odd] = halves(a);
+    product::<Q, H, L>(&mut even, inverse, z);
+    product::<Q, H, L>(&mut odd, inverse, z);
+    let mut out = [[0; L]; D];
+    for k in 0..H {
+        for lane in 0..L {
+            out[2 * k][lane] = even[k][lane];
+            out[2 * k + 1][lane] = -odd[k][lane];
         }
-    })
+    }
+    out
 }
 
 #[inline(always)]
 fn halves<const D: usize, const H: usize, const L: usize>(a: &[Lanes<L>; D]) -> [[Lanes<L>; H]; 2] {
-    [from_fn(|i| a[2 * i]), from_fn(|i| a[2 * i + 1])]
+    let (mut even, mut odd) = ([[0; L]; H], [[0; L]; H]);
+    for k in 0..H {
+        (even[k], odd[k]) = (a[2 * k], a[2 * k + 1]);
+    }
+    [even, odd]
 }
 
-/// a b / R modulo x^D - z in each lane, z in the Montgomery domain. In: D |a| |b| < 2^15 Q - Q^2. Out: |out| < Q.
+/// a = a b / R modulo x^D - z in each lane, z in the Montgomery domain. In: D |a| max(|b|, Q) < 2^15 Q. Out: |a| < Q.
 #[inline(always)]
-fn product<const Q: i16, const D: usize, const L: usize>(
-    a: &[Lanes<L>; D],
-    b: &[Lanes<L>; D],
-    z: Lanes<L>,
-) -> [Lanes<L>; D] {
+fn product<const Q: i16, const D: usize, const L: usize>(a: &mut [Lanes<L>; D], b: &[Lanes<L>; D], z: &Lanes<L>) {
     // z b below b: coefficient k of the product is the sum of a_i wound_(D + k - i).
     let mut wound = [[0; L]; 2 * BLOCK];
     for j in 0..D {
@@ -137,7 +149,7 @@ fn product<const Q: i16, const D: usize, const L: usize>(
             out[k][lane] = Zq::<Q>::reduce(sum[lane]);
         }
     }
-    out
+    *a = out;
 }
 
 /// x^767 / R^766. R^768 = 1, so this is R^2 / x, and 0 for 0.
@@ -152,6 +164,7 @@ fn fermat(x: i16) -> i16 {
 
 #[cfg(test)]
 mod tests {
+    use core::array::from_fn;
     use std::vec::Vec;
 
     use super::*;

@@ -53,10 +53,12 @@ pub(crate) fn encrypt(arith: impl Arith, ek: &[u8; EK_LEN], m: &[u8; 32], r: &mu
     arith.multiply(r, &mut h);
     for (octet, nibble) in r.0.as_chunks::<8>().0.iter().zip(nibbles(m)) {
         let word = e8::encode(nibble);
-        for (j, &sigma) in octet.iter().enumerate() {
+        let mut bytes = [0; 8];
+        for (j, (byte, &sigma)) in bytes.iter_mut().zip(octet).enumerate() {
             // The message comes after the compression: q2 / 2 = 128.
-            sink.put(compress(sigma).wrapping_add(((word >> j) & 1) << 7));
+            *byte = compress(sigma) ^ (((word >> j) & 1) << 7);
         }
+        sink.put_all(&bytes);
     }
 }
 
@@ -93,7 +95,8 @@ fn nibbles(m: &[u8; 32]) -> impl Iterator<Item = u8> {
 /// round(256 sigma / 769) mod 256 as the specification rounds, floor((256 sigma + 384) / 769). In: 0..769.
 fn compress(sigma: i16) -> u8 {
     // The fraction is (2 sigma + 3) * 128 / 769, and 43634 is 128 / 769 times 2^18; exact for every sigma.
-    ((u32::from(2 * sigma as u16 + 3) * 43634) >> 18) as u8
+    let high = (u32::from(2 * sigma as u16 + 3) * 43634) >> 16;
+    (high as u16 >> 2) as u8
 }
 
 #[cfg(test)]
