@@ -1,64 +1,77 @@
 //! The E8 lattice code (specification section 3): four message bits in eight coefficients.
 
-use core::array::from_fn;
-
 /// The code word of `nibble` (0..=15): bit j belongs to coefficient j of the octet.
 pub(crate) fn encode(nibble: u8) -> u8 {
     let bit = |i: u8| (nibble >> i) & 1;
     (bit(0) * GENERATORS[0]) ^ (bit(1) * GENERATORS[1]) ^ (bit(2) * GENERATORS[2]) ^ (bit(3) * GENERATORS[3])
 }
 
-/// The nibble whose code word, with bits scaled by 128, lies nearest to `octet` on the cycle modulo 256. Total: every
-/// octet decodes, and ties go where the specification sends them. Works in constant time.
+/// The nibble whose code word, with bits scaled by 128, lies nearest to each octet on the cycle modulo 256. Total: every octet
+/// decodes, and ties go where the specification sends them. Works in constant time, on `L` octets at once.
 ///
 /// The specification sums squared distances. With `a` the distance of a coefficient to 0 on the cycle, the costs of a pair
 /// of coefficients differ by 256 times a linear term, and the costs of all pairs of a branch add up to the same value in
 /// both branches. So the linear terms alone decide, and 16 bits hold them.
 ///
 /// In: any representatives modulo 256.
-pub(crate) fn decode(octet: &[i16; 8]) -> u8 {
-    let a = octet.map(|v| {
-        let centred = i16::from(v as i8);
-        (centred ^ sign(centred)) - sign(centred)
-    });
-    let straight = Branch::new(from_fn(|i| 128 - a[2 * i] - a[2 * i + 1]));
-    let crossed = Branch::new(from_fn(|i| a[2 * i] - a[2 * i + 1]));
-
-    let a0 = sign(straight.gain - crossed.gain) as u8;
-    let w = straight.word ^ (a0 & (straight.word ^ crossed.word));
-    (a0 & 1) | ((w & 1) << 1) | (((w ^ (w >> 1)) & 1) << 2) | (w & 8)
-}
-
-/// The best word of one coset: each pair holds (0, 0) or (1, 1) in the straight branch, (1, 0) or (0, 1) in the crossed one.
-struct Branch {
-    /// Bit i is w_i; the parity is even.
-    word: u8,
-    /// How much nearer than average the word is; in -512..=512.
-    gain: i16,
-}
-
-impl Branch {
-    /// `lead[i]` in -128..=128: by how much 0 beats 1 as the value of w_i.
-    fn new(lead: [i16; 4]) -> Self {
-        let (mut word, mut sum) = (0, 0);
-        let (mut weakest, mut flip) = (i16::MAX, 0);
-        for (i, lead) in lead.into_iter().enumerate() {
-            let negative = sign(lead);
-            let size = (lead ^ negative) - negative;
-            word |= (negative as u8 & 1) << i;
-            sum += size;
-            // Strictly smaller replaces: the first of equals stays.
-            let smaller = sign(size - weakest);
-            weakest += smaller & (size - weakest);
-            flip ^= smaller as u8 & (flip ^ (1 << i));
-        }
-        let odd = (word ^ (word >> 1) ^ (word >> 2) ^ (word >> 3)) & 1;
-        let odd_mask = odd.wrapping_neg();
-        Self {
-            word: word ^ (odd_mask & flip),
-            gain: sum - ((2 * weakest) & i16::from(odd_mask as i8)),
+#[inline(always)]
+pub(crate) fn decode<const L: usize>(octets: &[[i16; 8]; L]) -> [u8; L] {
+    let (mut straight, mut crossed) = ([[0; L]; 4], [[0; L]; 4]);
+    for (lane, octet) in octets.iter().enumerate() {
+        for i in 0..4 {
+            let [p, q] = [distance(octet[2 * i]), distance(octet[2 * i + 1])];
+            straight[i][lane] = 128 - p - q;
+            crossed[i][lane] = p - q;
         }
     }
+    let (straight, crossed) = (Branch::new(&straight), Branch::new(&crossed));
+    let mut nibbles = [0; L];
+    for (lane, nibble) in nibbles.iter_mut().enumerate() {
+        let a0 = sign(straight.gain[lane] - crossed.gain[lane]);
+        let w = straight.word[lane] ^ (a0 & (straight.word[lane] ^ crossed.word[lane]));
+        *nibble = ((a0 & 1) | ((w & 1) << 1) | (((w ^ (w >> 1)) & 1) << 2) | (w & 8)) as u8;
+    }
+    nibbles
+}
+
+/// The best words of one coset: a pair holds (0, 0) or (1, 1) in the straight branch, (1, 0) or (0, 1) in the crossed one.
+struct Branch<const L: usize> {
+    /// Bit i is w_i; the parity is even.
+    word: [i16; L],
+    /// How much nearer than average the word is; in 0..=512.
+    gain: [i16; L],
+}
+
+impl<const L: usize> Branch<L> {
+    /// `leads[i]` in -128..=128: by how much 0 beats 1 as the value of w_i.
+    #[inline(always)]
+    fn new(leads: &[[i16; L]; 4]) -> Self {
+        let (mut word, mut gain) = ([0; L], [0; L]);
+        for lane in 0..L {
+            let (mut w, mut sum) = (0, 0);
+            let (mut weakest, mut flip) = (i16::MAX, 0);
+            for (i, leads) in leads.iter().enumerate() {
+                let negative = sign(leads[lane]);
+                let size = (leads[lane] ^ negative) - negative;
+                w |= negative & (1 << i);
+                sum += size;
+                // Strictly smaller replaces: the first of equals stays.
+                let smaller = sign(size - weakest);
+                weakest += smaller & (size - weakest);
+                flip ^= smaller & (flip ^ (1 << i));
+            }
+            let odd = -((w ^ (w >> 1) ^ (w >> 2) ^ (w >> 3)) & 1);
+            word[lane] = w ^ (odd & flip);
+            gain[lane] = sum - (odd & (2 * weakest));
+        }
+        Self { word, gain }
+    }
+}
+
+/// Distance to 0 on the cycle modulo 256.
+fn distance(v: i16) -> i16 {
+    let centred = i16::from(v as i8);
+    (centred ^ sign(centred)) - sign(centred)
 }
 
 /// All ones for a negative value, else zero.
@@ -71,7 +84,9 @@ const GENERATORS: [u8; 4] = [0x55, 0x0f, 0x3c, 0xf0];
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use core::array::from_fn;
+
+    use super::{decode as decode_lanes, *};
     use crate::components::{self, Draw, wide};
     use crate::reference;
 
@@ -143,6 +158,21 @@ mod tests {
             let moved = octet.map(|v| v + 256 * (draw.below(200) as i16 - 100));
             assert_eq!(decode(&octet), decode(&moved));
         }
+    }
+
+    /// Lanes do not mix.
+    #[test]
+    fn lanes_decode_as_they_do_alone() {
+        let mut draw = Draw(5);
+        for _ in 0..1000 {
+            let octets: [[i16; 8]; 16] = from_fn(|_| from_fn(|_| draw.below(256) as i16));
+            assert_eq!(decode_lanes(&octets), octets.map(|octet| decode(&octet)));
+        }
+    }
+
+    fn decode(octet: &[i16; 8]) -> u8 {
+        let [nibble] = decode_lanes(&[*octet]);
+        nibble
     }
 
     fn word(nibble: u8) -> [i16; 8] {

@@ -67,9 +67,12 @@ pub(crate) fn encrypt(arith: impl Arith, ek: &[u8; EK_LEN], m: &[u8; 32], r: &mu
 pub(crate) fn decrypt(arith: impl Arith, f: &[u8; F_LEN], ct: &[u8; CT_LEN], m: &mut [u8; 32]) {
     let (mut v, mut scratch) = (Poly::ZERO, Poly::ZERO);
     arith.multiply_exact(ct, f, &mut v, &mut scratch);
-    for (byte, octets) in m.iter_mut().zip(v.0.as_chunks().0.as_chunks().0) {
-        let [low, high] = octets.each_ref().map(e8::decode);
-        *byte = low | high << 4;
+    let octets = v.0.as_chunks().0.as_chunks::<LANES>().0;
+    for (bytes, octets) in m.chunks_exact_mut(LANES / 2).zip(octets) {
+        let nibbles = e8::decode(octets);
+        for (byte, [low, high]) in bytes.iter_mut().zip(nibbles.as_chunks().0) {
+            *byte = low | high << 4;
+        }
     }
 }
 
@@ -86,6 +89,9 @@ pub(crate) fn belong_together(arith: impl Arith, f_bytes: &[u8; F_LEN], ek: &[u8
     });
     valid & ternary
 }
+
+/// How many octets are decoded at a time; two make a byte of the message.
+const LANES: usize = if cfg!(target_pointer_width = "64") { 16 } else { 2 };
 
 /// The message in units of the code, lower half of a byte first.
 fn nibbles(m: &[u8; 32]) -> impl Iterator<Item = u8> {
