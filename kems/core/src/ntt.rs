@@ -54,7 +54,7 @@ pub fn inverse<const Q: i16>(p: &mut [i16], first: usize, twiddle: impl Fn(usize
     while len < p.len() {
         bound *= 2;
         if bound > Zq::<Q>::HEADROOM {
-            p.iter_mut().for_each(|c| *c = Zq::<Q>::barrett(*c));
+            reduce_all::<Q>(p);
             bound = 2;
         }
         for block in p.chunks_exact_mut(2 * len) {
@@ -75,4 +75,9 @@ pub fn inverse<const Q: i16>(p: &mut [i16], first: usize, twiddle: impl Fn(usize
 #[inline(always)]
 pub fn scale<const Q: i16>(p: &mut [i16], factor: i16) {
     p.iter_mut().for_each(|c| *c = Zq::<Q>::mul(*c, factor));
+}
+
+#[inline(never)]
+fn reduce_all<const Q: i16>(p: &mut [i16]) {
+    p.iter_mut().for_each(|c| *c = Zq::<Q>::barrett(*c));
 }
