@@ -1,0 +1,305 @@
+//! A byte stream through the secure channel.
+
+pub(crate) mod control;
+mod handshake;
+pub(crate) mod incoming;
+mod outgoing;
+pub(crate) mod packet;
+mod waker;
+
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use hybrid_handshake::aead::{AnyAead, TAG_LEN};
+use hybrid_handshake::record::{Content, Opener};
+use hybrid_handshake::schedule::Exporter;
+use hybrid_handshake::suite::{AnySuite, Suite, SuiteId};
+use hybrid_handshake::{Error as Hkm1, Established};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use zeroize::Zeroize;
+
+use self::control::{Control, News};
+use self::incoming::Incoming;
+use self::outgoing::Outgoing;
+use self::waker::{BothHalves, Half};
+use crate::config::Config;
+use crate::error::{Error, Step};
+use crate::wire::{Direction, Observer, WireEvent};
+
+/// The application's MQTT stream, carried in records over `T`.
+///
+/// Writes are gathered: call `flush` when a packet is complete. What was written leaves at the latest when a record is
+/// full, when the stream is read, or on shutdown. Reads and writes may be cancelled at any point without losing bytes.
+///
+/// Every error is final. An error of the channel is an [`io::Error`] that holds an [`Error`]; after it the transport
+/// should be dropped without saying goodbye, so that the broker publishes the will.
+pub struct SecureStream<T> {
+    transport: T,
+    incoming: Incoming,
+    /// Plaintext at the front of `incoming` that was not delivered yet, and the length of its record.
+    opened: Option<(Range<usize>, usize)>,
+    opener: Opener<AnyAead>,
+    outgoing: Outgoing,
+    control: Control,
+    wakers: BothHalves,
+    failed: bool,
+    suite: SuiteId,
+    exporter: Exporter,
+    observer: Option<Arc<dyn Observer>>,
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> SecureStream<T> {
+    /// Runs the handshake over `transport` around `inner_connect`, the application's whole CONNECT of any protocol level.
+    ///
+    /// Gives the stream and the answer to that CONNECT: the broker's CONNACK in the same protocol level, byte for byte.
+    /// It may be a refusal; the broker then closes.
+    ///
+    /// # Errors
+    /// Sorted by blame in [`Error`]. No weaker attempt follows: the caller decides when to try the same again.
+    pub async fn connect(config: &Config, mut transport: T, inner_connect: &[u8]) -> Result<(Self, Vec<u8>), Error> {
+        let done = handshake::run(config, &mut transport, inner_connect).await?;
+        config.pins.proved(&done.broker);
+        let news = News {
+            pins: config.pins.clone(),
+            broker: done.broker,
+        };
+        let control = Control::client(done.established.options, news);
+        let stream = Self::new(
+            transport,
+            done.established,
+            done.incoming,
+            control,
+            config.observer.clone(),
+        );
+        Ok((stream, done.connack))
+    }
+}
+
+impl<T> SecureStream<T> {
+    pub(crate) fn new(
+        transport: T,
+        established: Established<AnySuite>,
+        incoming: Incoming,
+        control: Control,
+        observer: Option<Arc<dyn Observer>>,
+    ) -> Self {
+        let Established {
+            suite,
+            sealer,
+            opener,
+            exporter,
+            ..
+        } = established;
+        Self {
+            transport,
+            incoming,
+            opened: None,
+            opener,
+            outgoing: Outgoing::new(sealer),
+            control,
+            wakers: BothHalves::default(),
+            failed: false,
+            suite: suite.id(),
+            exporter,
+            observer,
+        }
+    }
+
+    /// The suite in use.
+    pub fn suite(&self) -> SuiteId {
+        self.suite
+    }
+
+    /// The transport.
+    pub fn get_ref(&self) -> &T {
+        &self.transport
+    }
+
+    /// 32 secret bytes that only this client and the broker can compute, to bind another protocol to this session.
+    pub fn export(&self, label: &[u8], context: &[u8]) -> [u8; 32] {
+        let mut out = [0; 32];
+        self.exporter.export(label, context, &mut out);
+        out
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if self.failed {
+            Err(io::ErrorKind::BrokenPipe.into())
+        } else {
+            Ok(())
+        }
+    }
+
+    fn fail(&mut self, error: Hkm1) -> io::Error {
+        self.failed = true;
+        Error::at(Step::Session, error).into()
+    }
+}
+
+impl<T: AsyncRead + Unpin> SecureStream<T> {
+    /// Opens the record at the front, reading as long as it is not whole. `false` is the end of the stream.
+    fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
+        loop {
+            let have = self.incoming.bytes().len();
+            let needed = self.opener.needed(self.incoming.bytes()).map_err(|e| self.fail(e))?;
+            if needed <= have && have > 0 {
+                return Poll::Ready(self.open(needed).map(|()| true).map_err(|e| self.fail(e)));
+            }
+            if ready!(self.incoming.poll_fill(Pin::new(&mut self.transport), cx))? == 0 {
+                return Poll::Ready(if have == 0 {
+                    Ok(false)
+                } else {
+                    self.failed = true;
+                    Err(Error::Closed(Step::Session).into())
+                });
+            }
+        }
+    }
+
+    fn open(&mut self, len: usize) -> Result<(), Hkm1> {
+        let record = self.incoming.bytes_mut().get_mut(..len).ok_or(Hkm1::Misuse)?;
+        let opened = self.opener.open(record)?;
+        let control = opened.content == Content::Control;
+        WireEvent::Record {
+            direction: Direction::FromBroker,
+            len,
+            control,
+        }
+        .emit(self.observer.as_deref());
+        if control {
+            self.control.record(opened.text)?;
+            self.incoming.bytes_mut()[..len].zeroize();
+            self.incoming.consume(len);
+        } else {
+            let end = len - TAG_LEN;
+            self.opened = Some((end - opened.text.len()..end, len));
+        }
+        Ok(())
+    }
+
+    /// Delivers what is left of the opened record, and wipes it once it is done.
+    fn deliver(&mut self, buf: &mut ReadBuf<'_>) -> bool {
+        let Some((text, record_len)) = &mut self.opened else {
+            return false;
+        };
+        let take = text.len().min(buf.remaining());
+        let next = text.start + take;
+        buf.put_slice(&self.incoming.bytes()[text.start..next]);
+        text.start = next;
+        if text.start == text.end {
+            let len = *record_len;
+            self.incoming.bytes_mut()[..len].zeroize();
+            self.incoming.consume(len);
+            self.opened = None;
+        }
+        true
+    }
+}
+
+impl<T: AsyncWrite + Unpin> SecureStream<T> {
+    /// Seals what was gathered and sends everything, waking both halves when the transport can take more.
+    fn poll_send(&mut self, half: Half, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let observer = self.observer.clone();
+        self.outgoing
+            .finish_record(sent_to(observer.as_deref()))
+            .map_err(|e| self.fail(e))?;
+        self.poll_drain(half, cx)
+    }
+
+    fn poll_drain(&mut self, half: Half, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.outgoing.is_drained() {
+            return self.outgoing.poll_drain(Pin::new(&mut self.transport), cx);
+        }
+        let waker = self.wakers.waker(half, cx);
+        self.outgoing
+            .poll_drain(Pin::new(&mut self.transport), &mut Context::from_waker(&waker))
+    }
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for SecureStream<T> {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        loop {
+            if this.deliver(buf) {
+                return Poll::Ready(Ok(()));
+            }
+            this.check()?;
+            match this.poll_open(cx) {
+                Poll::Ready(Ok(true)) => {}
+                Poll::Ready(Ok(false)) => return Poll::Ready(Ok(())),
+                Poll::Ready(Err(e)) => return Poll::Ready(Err(e)),
+                Poll::Pending => {
+                    // Nobody may wait for an answer to what has not left yet.
+                    let _ = this.poll_send(Half::Read, cx)?;
+                    return Poll::Pending;
+                }
+            }
+        }
+    }
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for SecureStream<T> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        this.check()?;
+        loop {
+            let observer = this.observer.clone();
+            let taken = this
+                .outgoing
+                .write(buf, sent_to(observer.as_deref()))
+                .map_err(|e| this.fail(e))?;
+            if taken > 0 || buf.is_empty() {
+                return Poll::Ready(Ok(taken));
+            }
+            ready!(this.poll_drain(Half::Write, cx))?;
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        this.check()?;
+        ready!(this.poll_send(Half::Write, cx))?;
+        Pin::new(&mut this.transport).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        // After a failure nothing more is sealed, and the transport closes without a word.
+        if !this.failed {
+            ready!(this.poll_send(Half::Write, cx))?;
+        }
+        Pin::new(&mut this.transport).poll_shutdown(cx)
+    }
+}
+
+impl<T> fmt::Debug for SecureStream<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SecureStream")
+            .field("suite", &self.suite)
+            .field("failed", &self.failed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Reports sealed records.
+fn sent_to(observer: Option<&dyn Observer>) -> impl FnMut(Content, usize) {
+    move |content, len| {
+        let control = content == Content::Control;
+        WireEvent::Record {
+            direction: Direction::ToBroker,
+            len,
+            control,
+        }
+        .emit(observer);
+    }
+}
+
+/// Room for what may arrive before it is consumed: two of the largest packets or records.
+fn incoming_len(config: &Config) -> usize {
+    let record = hybrid_handshake::record::Sealer::<AnyAead>::buffer_len(config.record_limit);
+    2 * record.max(config.packet_limit.into())
+}
