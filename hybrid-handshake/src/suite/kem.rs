@@ -235,5 +235,14 @@ dispatch! {
     MlKem768      "kyber"      kyber::MlKem768;
     MlKem1024     "kyber"      kyber::MlKem1024;
     CtruLight     "ctru-light" ctru_light::CtruLight<ctru_light::AsconXof>;
+    LightSaber    "saber"      saber::LightSaber;
+    NtruPlus768   "ntru-plus"  ntru_plus::NtruPlus768;
+    NtruPlus864   "ntru-plus"  ntru_plus::NtruPlus864;
+    NtruPlus1152  "ntru-plus"  ntru_plus::NtruPlus1152;
     CtruLightSha3 "ctru-light" ctru_light::CtruLight<ctru_light::Sha3>;
+    Saber         "saber"      saber::Saber;
+    FireSaber     "saber"      saber::FireSaber;
 }
+
+#[cfg(test)]
+mod tests;

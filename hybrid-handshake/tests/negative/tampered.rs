@@ -76,6 +76,29 @@ fn any_changed_byte_of_m3_is_refused() {
     }
 }
 
+/// NTRU+ rejects a forged ciphertext itself; nobody may see where.
+#[cfg(feature = "ntru-plus")]
+#[test]
+fn a_ciphertext_that_the_kem_rejects_fails_at_the_box() {
+    let world = World::new(SuiteId::from_code(0x1222).unwrap(), Mode::Kem);
+    for step in [Step::M2, Step::M3] {
+        let bent = world.run_bent(&mut |at, bytes| {
+            if at == step && at == Step::M3 {
+                bytes[..1152].fill(0);
+            } else if at == step {
+                bytes[62..][..1152].fill(0);
+            }
+        });
+        assert_eq!(
+            bent.err(),
+            Some(Failure {
+                step,
+                error: Error::Rejected
+            })
+        );
+    }
+}
+
 #[test]
 fn any_changed_byte_of_m4_is_refused() {
     let world = World::new(SuiteId::SENSOR_DEFAULT, Mode::Psk);
