@@ -46,6 +46,7 @@ fn check_set<P: Params>(json: &str) {
             bad_ek,
             ..
         } = v;
+        let dk = dk.as_ref().expect("no digest in its place");
         let ours = run::<P, Iccs>(sized(keygen_coins), sized(encaps_coins));
         assert_eq!(hex::encode(&ours.ek), hex::encode(&ek[..]), "{}", v.id);
         assert_eq!(hex::encode(&ours.dk), hex::encode(&dk[..]), "{}", v.id);
@@ -177,7 +178,7 @@ fn run_drng<P: Params, H: Symmetric>(seed: &[u8]) -> (Run<P>, P::Short) {
 
 /// Runs all three operations; decapsulation has to agree.
 fn run<P: Params, H: Symmetric>(keygen: &P::KeygenCoins, coins: &P::Short) -> Run<P> {
-    let mut run = Run {
+    let mut run = Run::<P> {
         ek: P::Ek::ZERO,
         dk: P::Dk::ZERO,
         ct: P::Ct::ZERO,
@@ -268,7 +269,7 @@ impl TryRng for Drng {
 impl TryCryptoRng for Drng {}
 
 fn derive(parts: &[&[u8]]) -> [u8; SEED_LEN] {
-    let block = |number: u8| sm3(&[&[&[number, 0, 0, 0x01, 0xb8]], parts].concat());
+    let block = |number: u8| sm3(&[&[&[number, 0, 0, 0x01, 0xb8][..]], parts].concat());
     [block(1), block(2)].concat()[..SEED_LEN]
         .try_into()
         .expect("64 bytes are enough")

@@ -82,3 +82,85 @@ fn inverse<P: Params>(a: &[i16], l: i16) -> [i16; 3] {
     let scale = P::invert(norm);
     adjugate.map(|c| mul(c, scale))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::vec;
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::lab::ntt;
+    use crate::lab::{N648, N1296, N2592};
+
+    #[test]
+    fn one_zero_leaf_is_enough_to_be_not_invertible() {
+        fn check<P: Params>() {
+            let mut p = vec![0; P::N];
+            p.chunks_exact_mut(P::DEG)
+                .enumerate()
+                .for_each(|(i, leaf)| leaf[i % P::DEG] = 1);
+            assert!(bool::from(is_invertible::<P>(&p)));
+            for leaf in [0, 7, P::N / P::DEG - 1] {
+                let mut p = p.clone();
+                p[P::DEG * leaf..][..P::DEG].fill(0);
+                assert!(!bool::from(is_invertible::<P>(&p)));
+            }
+        }
+        check::<N648>();
+        check::<N1296>();
+        check::<N2592>();
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(8))]
+
+        /// Against schoolbook multiplication in Z\[X\], then X^n = X^(n/2) - 1.
+        #[test]
+        fn products_are_those_of_the_ring(seed in any::<[u64; 2]>()) {
+            fn check<P: Params>(seed: [u64; 2]) {
+                let [a, b] = seed.map(polynomial::<P>);
+                let mut product = vec![0i64; 2 * P::N];
+                for (i, &a) in a.iter().enumerate() {
+                    for (j, &b) in b.iter().enumerate() {
+                        product[i + j] += i64::from(a) * i64::from(b);
+                    }
+                }
+                for i in (P::N..2 * P::N).rev() {
+                    product[i - P::N / 2] += product[i];
+                    product[i - P::N] -= product[i];
+                }
+                let expected: Vec<_> = product[..P::N].iter().map(|c| c.rem_euclid(P::Q.into()) as i16).collect();
+
+                let [mut a, mut b] = [a, b];
+                ntt::forward::<P>(&mut a);
+                ntt::forward::<P>(&mut b);
+                multiply::<P>(&mut a, b.iter().copied());
+                let mut ours = a.clone();
+                ntt::inverse::<P>(&mut ours, P::to_montgomery(P::ONE));
+                assert_eq!(ours.iter().map(|&c| P::freeze(c)).collect::<Vec<_>>(), expected);
+
+                // (a b) / b = a, with the factors that `quotients` wants.
+                let montgomery = |p: &[i16]| p.iter().map(|&c| P::to_montgomery(c)).collect::<Vec<_>>();
+                let (product, divisor) = (montgomery(&montgomery(&a)), montgomery(&b));
+                let back: Vec<_> = quotients::<P>(&product, &divisor).map(|c| P::centre(c as i16)).collect();
+                let mut original = montgomery(&polynomial::<P>(seed[0]));
+                ntt::forward::<P>(&mut original);
+                assert_eq!(back, original);
+            }
+            check::<N648>(seed);
+            check::<N1296>(seed);
+            check::<N2592>(seed);
+        }
+    }
+
+    fn polynomial<P: Params>(mut seed: u64) -> Vec<i16> {
+        (0..P::N)
+            .map(|_| {
+                seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                P::centre((seed >> 48) as i16)
+            })
+            .collect()
+    }
+}

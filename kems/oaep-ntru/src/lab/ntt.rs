@@ -19,9 +19,9 @@ pub(crate) fn forward<P: Params>(p: &mut [i16]) {
         let nodes = take_layer::<P>(&mut roots, layer);
         for (node, &root) in p.chunks_exact_mut(P::N / nodes.len()).zip(nodes) {
             if layer < P::RADIX3 {
-                split_in_three::<P>(node, root, omega)
+                split_in_three::<P>(node, root, omega);
             } else {
-                split_in_two::<P>(node, root)
+                split_in_two::<P>(node, root);
             }
         }
     }
@@ -38,9 +38,9 @@ pub(crate) fn inverse<P: Params>(p: &mut [i16], factor: i16) {
         // The inverse of a root is the root of the mirrored node, up to the sign or a power of omega.
         for (node, &mirrored) in p.chunks_exact_mut(P::N / nodes.len()).zip(nodes.iter().rev()) {
             if radix == 3 {
-                join_three::<P>(node, mirrored, omega)
+                join_three::<P>(node, mirrored, omega);
             } else {
-                join_two::<P>(node, mirrored)
+                join_two::<P>(node, mirrored);
             }
         }
     }
