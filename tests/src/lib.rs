@@ -5,7 +5,9 @@
 mod capture;
 mod mosquitto;
 mod process;
+mod realm;
 
 pub use capture::{Direction, Recorder, tshark};
 pub use mosquitto::{Mosquitto, mosquitto_pub, mosquitto_sub};
 pub use process::{Peer, binary, output};
+pub use realm::{Client, Log, Realm};

@@ -1,0 +1,154 @@
+//! A front with a registry of its own, and clients of it.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::{Context, Result, bail};
+use hybrid_handshake::suite::{Group, KemId};
+use kemqtt_broker::{Backend, Front, Registry};
+use kemqtt_client::{
+    Config, Credential, Observer, Pins,
+    rumqttc::{Attached, v5::options},
+};
+use rumqttc::v5::{AsyncClient, Event, EventLoop, Incoming, MqttOptions, mqttbytes::v5::Publish};
+use tokio::time::timeout;
+
+/// A running front with one broker key.
+pub struct Realm {
+    /// The front itself.
+    pub front: Front,
+    /// Its devices.
+    pub registry: Registry,
+    pins: Pins,
+}
+
+impl Realm {
+    /// Starts a front with an ML-KEM-768 + X25519 key before `backend`; anonymous clients are allowed.
+    pub async fn start(backend: Backend) -> Result<Self> {
+        Self::start_with(backend, KemId::MlKem768, Group::X25519, true).await
+    }
+
+    /// Starts a front with a key of this kind.
+    pub async fn start_with(backend: Backend, kem: KemId, group: Group, allow_anonymous: bool) -> Result<Self> {
+        let registry = Registry::in_memory().await?;
+        let pin = registry.generate_broker_key(kem, group).await?;
+        let front = Front::builder()
+            .backend(backend)
+            .registry(registry.clone())
+            .allow_anonymous(allow_anonymous)
+            .build()
+            .await?;
+        Ok(Self {
+            front,
+            registry,
+            pins: Pins::from_text(&pin)?,
+        })
+    }
+
+    /// Where the front listens.
+    pub fn address(&self) -> String {
+        self.front.local_addr().to_string()
+    }
+
+    /// Settings of an anonymous client.
+    pub fn anonymous(&self) -> Config {
+        Config::new(self.pins.clone(), Credential::Anonymous)
+    }
+
+    /// Enrols a device with a pre-shared key and returns its settings.
+    pub async fn device(&self, id: &str) -> Result<Config> {
+        let psk = self.registry.enroll_psk(id).await?;
+        Ok(Config::new(self.pins.clone(), Credential::from_text(&psk)?))
+    }
+
+    /// Connects an MQTT 5 client through the secure channel.
+    pub async fn connect(&self, id: &str, config: Config) -> Result<Client> {
+        Client::connect(id, &self.address(), config, |_| {}).await
+    }
+}
+
+/// A rumqttc client of MQTT 5 behind a bridge.
+pub struct Client {
+    /// Sends.
+    pub handle: AsyncClient,
+    events: EventLoop,
+    _bridge: Attached,
+}
+
+impl Client {
+    /// Connects to `address` and waits for the CONNACK.
+    pub async fn connect(id: &str, address: &str, config: Config, set: impl FnOnce(&mut MqttOptions)) -> Result<Self> {
+        let (mut options, bridge) = options(id, address, config).await?;
+        options.set_keep_alive(Duration::from_secs(30));
+        set(&mut options);
+        let (handle, events) = AsyncClient::new(options, 64);
+        let mut client = Self {
+            handle,
+            events,
+            _bridge: bridge,
+        };
+        client.until(|event| matches!(event, Incoming::ConnAck(_))).await?;
+        Ok(client)
+    }
+
+    /// The next message.
+    pub async fn message(&mut self) -> Result<Publish> {
+        let mut message = None;
+        self.until(|event| match event {
+            Incoming::Publish(publish) => {
+                message = Some(publish.clone());
+                true
+            }
+            _ => false,
+        })
+        .await?;
+        message.context("no message")
+    }
+
+    /// Runs the event loop until an incoming packet satisfies `done`.
+    pub async fn until(&mut self, mut done: impl FnMut(&Incoming) -> bool) -> Result<()> {
+        loop {
+            match timeout(WAIT, self.events.poll()).await {
+                Ok(Ok(Event::Incoming(event))) if done(&event) => return Ok(()),
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => return Err(error.into()),
+                Err(_) => bail!("waited {WAIT:?} for a packet"),
+            }
+        }
+    }
+
+    /// Runs the event loop for a moment, so that what was asked for goes out.
+    pub async fn run_for(&mut self, time: Duration) -> Result<()> {
+        let end = tokio::time::Instant::now() + time;
+        while let Ok(event) = tokio::time::timeout_at(end, self.events.poll()).await {
+            event?;
+        }
+        Ok(())
+    }
+}
+
+/// Keeps every event, for a test to look at.
+pub struct Log<T>(std::sync::Mutex<Vec<T>>);
+
+impl<T: Clone> Log<T> {
+    /// An empty log.
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self(std::sync::Mutex::default()))
+    }
+
+    /// What was logged so far.
+    pub fn events(&self) -> Vec<T> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+}
+
+impl Observer for Log<kemqtt_client::WireEvent> {
+    fn observe(&self, event: &kemqtt_client::WireEvent) {
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .push(*event);
+    }
+}
+
+/// Generous: the machines that run these tests are small and busy.
+const WAIT: Duration = Duration::from_secs(30);
