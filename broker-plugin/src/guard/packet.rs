@@ -82,7 +82,6 @@ pub(crate) fn read_publish(version: Version, flags: u8, body: &[u8]) -> Result<P
         match property {
             Property::TopicAlias(value) => alias = Some(value),
             Property::SubscriptionIdentifier(_) => return Err(protocol_error("subscription identifier from a client")),
-            Property::ResponseTopic(name) => check_name(name)?,
             _ => {}
         }
     }

@@ -110,7 +110,7 @@ fn other_rules_have_their_own_codes() {
     );
     assert_eq!(
         code(Version::V5, b"\x30\x08\x00\x01a\x04\x08\x00\x01#"),
-        0x90,
+        0x81,
         "response topic"
     );
     assert_eq!(code(Version::V3, b"\x82\x07\x00\x01\x00\x02a#\x00"), 0x8f, "filter");

@@ -2,6 +2,7 @@
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
+    thread,
     time::Duration,
 };
 
@@ -11,8 +12,7 @@ use rumqttd::{
     protocol::{Disconnect, DisconnectReasonCode, Packet},
 };
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    task,
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot},
     time::sleep,
 };
 
@@ -29,13 +29,17 @@ pub(super) struct Hub {
 
 /// One router. rumqttd keeps the type of its events to itself, so the channel lives inside closures.
 struct Handle {
-    link: Box<MakeLink>,
+    wanted: mpsc::UnboundedSender<Wanted>,
     is_full: Box<dyn Fn() -> bool + Send + Sync>,
     is_dead: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
-/// Client id and "keep no session" to a link.
-type MakeLink = dyn Fn(&str, bool) -> Result<Registered, NoLink> + Send + Sync;
+/// A link that somebody waits for.
+struct Wanted {
+    client_id: String,
+    clean: bool,
+    reply: oneshot::Sender<Result<Registered, NoLink>>,
+}
 
 /// Both halves of a link and the router's CONNACK.
 type Registered = (LinkTx, LinkRx, Notification);
@@ -70,7 +74,6 @@ impl Hub {
         self.open(client_id.to_owned(), true, None).await
     }
 
-    /// rumqttd blocks until the router answers, so this goes off the network threads.
     async fn open(
         &self,
         client_id: String,
@@ -78,13 +81,8 @@ impl Hub {
         slot: Option<OwnedSemaphorePermit>,
     ) -> Result<(Link, LinkRx, Notification), NoLink> {
         let handle = self.current();
-        let made = task::spawn_blocking({
-            let handle = handle.clone();
-            move || (handle.link)(&client_id, clean)
-        });
         let gauge = Held::new(&self.metrics.router_links, 1);
-        // A panic inside rumqttd is as good as its death.
-        let (tx, rx, hello) = made.await.unwrap_or(Err(NoLink::Dead))?;
+        let (tx, rx, hello) = handle.register(client_id, clean).await?;
         Ok((
             Link {
                 tx,
@@ -121,22 +119,52 @@ impl Handle {
         )
         .spawn();
         let (full, dead) = (events.clone(), events.clone());
+        let (wanted, mut requests) = mpsc::unbounded_channel::<Wanted>();
+        // A thread of its own: rumqttd blocks until the router answers, and for ever if it dies just then.
+        thread::spawn(move || {
+            while let Some(Wanted {
+                client_id,
+                clean,
+                reply,
+            }) = requests.blocking_recv()
+            {
+                let link = LinkBuilder::new(&client_id, events.clone());
+                let made = link.clean_session(clean).dynamic_filters(true).build();
+                let made = made.map_err(|error| match error {
+                    LinkError::Send(_) => NoLink::Dead,
+                    // The router drops a registration that it refuses, and all of them when it dies.
+                    _ if events.is_disconnected() => NoLink::Dead,
+                    _ => NoLink::Full,
+                });
+                // Nobody stops waiting but for a dead router.
+                let _ = reply.send(made);
+            }
+        });
         Arc::new(Self {
-            link: Box::new(move |client_id, clean| {
-                let link = LinkBuilder::new(client_id, events.clone());
-                link.clean_session(clean)
-                    .dynamic_filters(true)
-                    .build()
-                    .map_err(|error| match error {
-                        LinkError::Send(_) => NoLink::Dead,
-                        // The router drops a registration that it refuses, and all of them when it dies.
-                        _ if events.is_disconnected() => NoLink::Dead,
-                        _ => NoLink::Full,
-                    })
-            }),
+            wanted,
             is_full: Box::new(move || full.is_full()),
             is_dead: Box::new(move || dead.is_disconnected()),
         })
+    }
+
+    async fn register(&self, client_id: String, clean: bool) -> Result<Registered, NoLink> {
+        let (reply, mut made) = oneshot::channel();
+        let wanted = Wanted {
+            client_id,
+            clean,
+            reply,
+        };
+        self.wanted.send(wanted).map_err(|_| NoLink::Dead)?;
+        loop {
+            tokio::select! {
+                made = &mut made => return made.unwrap_or(Err(NoLink::Dead)),
+                () = sleep(DEATH_CHECK) => {
+                    if (self.is_dead)() {
+                        return Err(NoLink::Dead);
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -211,5 +239,7 @@ async fn death(hub: &Hub) -> NoLink {
 const PRIVATE_LINKS: usize = 2;
 /// No client has it: the names of [`client_id`](crate::guard::rumqttd::client_id) have hexadecimal digits behind `%`.
 const WATCHER: &str = "%watch";
+/// How long a dead router can keep somebody waiting.
+const DEATH_CHECK: Duration = Duration::from_millis(50);
 /// Packets of one link that the router has not looked at.
 const MAX_WAITING: usize = 1_000;

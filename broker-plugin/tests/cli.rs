@@ -1,0 +1,206 @@
+//! The program as an operator uses it.
+
+#[allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
+#[path = "scripted/client.rs"]
+mod client;
+#[allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
+#[path = "scripted/mqtt.rs"]
+mod mqtt;
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    os::unix::fs::PermissionsExt as _,
+    process::{Command, Output, Stdio},
+};
+
+use hybrid_handshake::mqtt::{Level, PacketType};
+use tempfile::TempDir;
+
+use client::Device;
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kemqtt-broker"));
+        command.current_dir(self.0.path()).args(args);
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// Standard output of a command that must succeed.
+    fn ok(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert!(
+            output.status.success(),
+            "{args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Standard error of a command that must fail.
+    fn fails(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert!(!output.status.success(), "{args:?}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+fn line<'a>(text: &'a str, tag: &str) -> &'a str {
+    text.lines()
+        .find(|line| line.starts_with(tag))
+        .unwrap_or_else(|| panic!("no {tag} in {text}"))
+}
+
+#[test]
+fn help_explains_every_command_by_example() {
+    let place = Place::new();
+    for command in [
+        "run",
+        "init",
+        "enroll",
+        "list",
+        "revoke",
+        "check-config",
+        "print-default-config",
+    ] {
+        assert!(place.ok(&["--help"]).contains(command));
+        let help = place.ok(&[command, "--help"]);
+        assert!(help.contains(&format!("kemqtt-broker {command}")), "{help}");
+        assert!(help.contains("KEMQTT_CONFIG"), "{help}");
+    }
+}
+
+#[test]
+fn init_enroll_list_revoke() {
+    let place = Place::new();
+    let pin = place.ok(&["init", "--key", "mlkem768/x25519", "--key", "mlkem512/x25519"]);
+    assert_eq!(pin.matches("hkm1-broker ").count(), 2);
+    for file in ["kemqtt.db", "kemqtt.key"] {
+        let mode = fs::metadata(place.0.path().join(file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+    let again = place.fails(&["init"]);
+    assert!(again.contains("current key of this kind"), "{again}");
+
+    let out = place.ok(&["enroll", "pump-1"]);
+    assert!(line(&out, "hkm1-psk pump-1 ").len() > 50);
+    assert_eq!(line(&out, "hkm1-broker "), line(&pin, "hkm1-broker "));
+    assert!(place.fails(&["enroll", "pump-1"]).contains("enrolled already"));
+    assert!(place.fails(&["enroll", "a/b"]).contains("no device id"));
+
+    place.ok(&[
+        "enroll",
+        "pump-2",
+        "--out",
+        "pump-2.psk",
+        "--client-id",
+        "valve",
+        "--lowest-suite",
+        "x25519-ctrulight-ascon",
+    ]);
+    let file = place.0.path().join("pump-2.psk");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(fs::read_to_string(&file).unwrap().starts_with("hkm1-psk pump-2 "));
+    assert!(
+        place
+            .fails(&["enroll", "pump-3", "--out", "pump-2.psk"])
+            .contains("pump-2.psk"),
+        "never overwritten"
+    );
+    assert!(
+        place
+            .fails(&["enroll", "pump-3", "--psk-file", "pump-2.psk"])
+            .contains("belongs to `pump-2`")
+    );
+    fs::write(&file, fs::read_to_string(&file).unwrap().replace("pump-2", "pump-3")).unwrap();
+    let shared = place.fails(&["enroll", "pump-3", "--psk-file", "pump-2.psk"]);
+    assert!(shared.contains("already belongs to device `pump-2`"), "{shared}");
+
+    place.ok(&["revoke", "pump-1"]);
+    assert!(place.fails(&["revoke", "pump-9"]).contains("no device `pump-9`"));
+    let list = place.ok(&["list"]);
+    assert!(line(&list, "pump-1 ").contains("revoked"));
+    assert!(line(&list, "pump-2 ").contains("active") && line(&list, "pump-2 ").ends_with("valve"));
+}
+
+#[test]
+fn configuration_errors_name_file_line_and_fix() {
+    let place = Place::new();
+    fs::write(place.0.path().join("broker.toml"), "[limits]\nrecord = 1\n").unwrap();
+    let error = place.fails(&["check-config", "--config", "broker.toml"]);
+    assert!(
+        error.contains("broker.toml:2: `record = 1` is out of range\n  fix: write a number from 64 to 16384"),
+        "{error}"
+    );
+    fs::write(place.0.path().join("broker.toml"), place.ok(&["print-default-config"])).unwrap();
+    assert!(
+        place
+            .ok(&["check-config", "--config", "broker.toml"])
+            .contains("allow_anonymous: false")
+    );
+    let output = place
+        .command(&["check-config"])
+        .env("KEMQTT_ALLOW_ANONYMOUS", "true")
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("allow_anonymous: true"));
+    assert!(place.fails(&["run"]).contains("kemqtt.key"), "without `init`");
+}
+
+#[tokio::test]
+async fn run_serves_until_it_is_told_to_stop() {
+    let place = Place::new();
+    let pin = place.ok(&["init"]);
+    let out = place.ok(&["enroll", "pump-1"]);
+    let mut broker = place
+        .command(&["run", "--listen", "127.0.0.1:0", "--log-format", "json"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut log = BufReader::new(broker.stderr.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    let listening = log.find(|line| line.contains("listening")).expect("starts");
+    let json: serde_json::Value = serde_json::from_str(&listening).expect("JSON lines");
+    let address = json["fields"]["local_addr"].as_str().unwrap().parse().unwrap();
+
+    let device = Device::psk(line(&pin, "hkm1-broker "), line(&out, "hkm1-psk "));
+    let (_, mut session) = device
+        .connect(address, &mqtt::connect(Level::V5, "pump-1"))
+        .await
+        .unwrap();
+    session.send(mqtt::PINGREQ).await;
+    session.expect(PacketType::Pingresp).await;
+
+    let killed = Command::new("kill")
+        .args(["-TERM", &broker.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    assert_eq!(session.expect(PacketType::Disconnect).await[2], 0x8b);
+    drop(session);
+    assert!(broker.wait().unwrap().success());
+    assert!(log.any(|line| line.contains(r#""message":"connected""#) && line.contains("pump-1")));
+    assert!(
+        place
+            .ok(&["list"])
+            .lines()
+            .nth(1)
+            .unwrap()
+            .split_whitespace()
+            .nth(3)
+            .unwrap()
+            != "-",
+        "last seen"
+    );
+}
