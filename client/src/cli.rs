@@ -41,7 +41,7 @@ pub(crate) fn run() -> ExitCode {
 
 /// MQTT over a hybrid post-quantum channel (HKM1: X25519 or P-256 with ML-KEM or a research KEM).
 #[derive(Debug, Parser)]
-#[command(name = "kemqtt", version, about, after_help = AFTER_HELP, propagate_version = true)]
+#[command(name = "kemqtt", version, about, after_help = AFTER_HELP)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -7,10 +7,10 @@ use std::time::Duration;
 use hybrid_handshake::suite::{AnySuite, SuiteId};
 
 use crate::error::ConfigError;
-use crate::store::{Credential, Pins};
+use crate::store::{Credential, Pins, Tickets};
 use crate::wire::Observer;
 
-/// How to connect: to whom, as whom, with which suite. Cheap to clone; clones share the pins.
+/// How to connect: to whom, as whom, with which suite. Cheap to clone; clones share pins and tickets.
 #[derive(Clone)]
 pub struct Config {
     pub(crate) pins: Pins,
@@ -20,6 +20,7 @@ pub struct Config {
     pub(crate) record_limit: u16,
     pub(crate) packet_limit: u16,
     pub(crate) timeouts: Timeouts,
+    pub(crate) tickets: Option<Tickets>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
 }
 
@@ -45,6 +46,7 @@ impl Config {
             record_limit: 16_384,
             packet_limit: 16_384,
             timeouts: Timeouts::default(),
+            tickets: Some(Tickets::in_memory()),
             observer: None,
         }
     }
@@ -75,6 +77,13 @@ impl Config {
     #[must_use]
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
+        self
+    }
+
+    /// Where the session ticket is kept: in memory unless set. `None` asks for no tickets: every handshake is a full one.
+    #[must_use]
+    pub fn tickets(mut self, tickets: Option<Tickets>) -> Self {
+        self.tickets = tickets;
         self
     }
 

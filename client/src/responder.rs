@@ -7,13 +7,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hybrid_handshake::broker::{AwaitM1, AwaitM3, Decoy, Enrolled, M2Params, SendM4};
+use hybrid_handshake::broker::{AwaitM1, AwaitM3, Claim, Decoy, Enrolled, M2Params, SendM4};
+use hybrid_handshake::control::{self, Kind};
 use hybrid_handshake::drbg::Drbg;
 use hybrid_handshake::identity::{BrokerKey, BrokerKeyPair, BrokerLine, DecoySecret, DeviceId, Psk, generate_key};
 use hybrid_handshake::message::{BrokerLimits, Capabilities, M1Header, m2_len, m4_len};
 use hybrid_handshake::mqtt::PacketType;
 use hybrid_handshake::mqtt::outer::{self, FromClient, Pieces};
-use hybrid_handshake::suite::{AnyKem, AnySuite, Group, KemId, KemScheme};
+use hybrid_handshake::resume::{Resumption, TICKET_LEN, TicketKey, TicketKeys};
+use hybrid_handshake::suite::{AnyKem, AnySuite, Group, KemId, KemScheme, Mode};
 use hybrid_handshake::{Error as Hkm1, Established};
 use rand_core::Rng;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
@@ -31,6 +33,8 @@ pub struct Realm {
     key: BrokerKeyPair<Zeroizing<Vec<u8>>>,
     devices: HashMap<DeviceId, Arc<Psk>>,
     decoy: DecoySecret,
+    tickets: Option<TicketKeys>,
+    news: Vec<(Kind, Vec<u8>)>,
 }
 
 impl Realm {
@@ -54,6 +58,8 @@ impl Realm {
             key: BrokerKeyPair::new(encoded, dk, x).map_err(fail)?,
             devices: HashMap::new(),
             decoy: DecoySecret::from_bytes(decoy),
+            tickets: None,
+            news: Vec::new(),
         })
     }
 
@@ -62,6 +68,22 @@ impl Realm {
         if let Credential::Psk { id, psk } = credential {
             self.devices.insert(*id, psk.clone());
         }
+    }
+
+    /// Gives a ticket in every session from now on, and opens those it gave.
+    ///
+    /// # Errors
+    /// [`Error::Random`].
+    pub fn give_tickets(&mut self) -> Result<(), Error> {
+        let mut key = [0; TicketKey::LEN];
+        drbg()?.fill_bytes(&mut key);
+        self.tickets = Some(TicketKeys::new(TicketKey::from_bytes(key), None));
+        Ok(())
+    }
+
+    /// Says this in every session from now on: a control message of type `kind`, whether it makes sense or not.
+    pub fn say(&mut self, kind: Kind, body: &[u8]) {
+        self.news.push((kind, body.to_vec()));
     }
 
     /// The line that a client of this realm pins: `hkm1-broker <base64>`.
@@ -73,13 +95,14 @@ impl Realm {
     ///
     /// # Errors
     /// What the client did wrong, at which step.
-    pub async fn accept<T>(&self, mut transport: T) -> Result<Accepted<T>, Error>
+    pub async fn accept<T>(&self, mut transport: T) -> Result<Accepted<'_, T>, Error>
     where
         T: AsyncRead + AsyncWrite + Unpin,
     {
         let mut incoming = Incoming::new(usize::from(u16::MAX) * 2);
         match self.read_m3(&mut transport, &mut incoming).await {
             Ok((connect, send_m4)) => Ok(Accepted {
+                realm: self,
                 connect,
                 transport,
                 incoming,
@@ -109,12 +132,10 @@ impl Realm {
         let m1 = outer::read_connect(&mut incoming.bytes_mut()[..len]).map_err(|refusal| fail(refusal.error()))?;
         let header = M1Header::parse(m1).map_err(fail)?;
         let suite = AnySuite::new(header.suite()).ok_or(fail(Hkm1::Unsupported))?;
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| since.as_secs());
+        let now = now();
         let mut drbg = drbg()?;
         let await_m1 = AwaitM1::new(suite, &header, self.key.secret().map_err(fail)?).map_err(fail)?;
-        let (claim, send_m2) = await_m1.read_m1(m1, None, now).map_err(fail)?;
+        let (claim, send_m2) = await_m1.read_m1(m1, self.tickets.as_ref(), now).map_err(fail)?;
         incoming.consume(len);
 
         let fail = |e| Error::at(Step::M2, e);
@@ -128,13 +149,47 @@ impl Realm {
             },
             now,
             limits: BrokerLimits::default(),
-            options: Capabilities::NONE,
+            options: self.options(),
         };
         let packet_limit = send_m2.limits().packet();
         let mut m2 = vec![0; m2_len(header.suite(), header.mode())];
         let (len, await_m3) = send_m2.write_m2(&params, &mut drbg, &mut m2).map_err(fail)?;
         self.send_m2(transport, incoming, &m2[..len], packet_limit).await?;
         read_m3(transport, incoming, await_m3).await
+    }
+
+    fn options(&self) -> Capabilities {
+        let tickets = if self.tickets.is_some() {
+            Capabilities::TICKETS
+        } else {
+            Capabilities::NONE
+        };
+        self.news
+            .iter()
+            .fold(tickets, |options, (kind, _)| options.with(kind.option()))
+    }
+
+    /// What a session begins with, as the client's options allow it.
+    fn control_messages(&self, claim: &Claim, session: &Established<AnySuite>) -> Result<Vec<Vec<u8>>, Hkm1> {
+        let mut messages = Vec::new();
+        if let (Some(keys), true) = (&self.tickets, session.options.has(Capabilities::TICKETS)) {
+            let resumption = Resumption::after(claim, 0, session.broker_time);
+            let lifetime = resumption.lifetime_s(session.broker_time).to_be_bytes();
+            let mut ticket = [0; TICKET_LEN];
+            let mut drbg = drbg().map_err(|_| Hkm1::Generator)?;
+            keys.seal(
+                &self.key.secret()?.key().kid(),
+                &resumption,
+                &session.rms,
+                &mut drbg,
+                &mut ticket,
+            )?;
+            messages.push(message(Kind::Ticket, &[&lifetime, &ticket])?);
+        }
+        for (kind, body) in self.news.iter().filter(|(kind, _)| session.options.has(kind.option())) {
+            messages.push(message(*kind, &[body])?);
+        }
+        Ok(messages)
     }
 
     async fn send_m2<T>(
@@ -172,7 +227,8 @@ impl Realm {
 }
 
 /// A client that has proved itself and waits for the answer to its CONNECT.
-pub struct Accepted<T> {
+pub struct Accepted<'r, T> {
+    realm: &'r Realm,
     /// The application's CONNECT.
     pub connect: Vec<u8>,
     transport: T,
@@ -180,10 +236,15 @@ pub struct Accepted<T> {
     send_m4: SendM4<AnySuite>,
 }
 
-impl<T: AsyncRead + AsyncWrite + Unpin> Accepted<T> {
+impl<T: AsyncRead + AsyncWrite + Unpin> Accepted<'_, T> {
     /// The device, as it has proved; `None` for an anonymous client.
     pub fn device(&self) -> Option<DeviceId> {
         self.send_m4.claim().device
+    }
+
+    /// Whether it came with a ticket.
+    pub fn is_resumed(&self) -> bool {
+        self.send_m4.claim().mode == Mode::Resume
     }
 
     /// Sends `connack` in M4; gives the session.
@@ -192,24 +253,45 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Accepted<T> {
     /// [`Error::Network`], or a CONNACK that the client's packet limit does not allow.
     pub async fn answer(self, connack: &[u8]) -> Result<SecureStream<T>, Error> {
         let Self {
+            realm,
             mut transport,
             incoming,
             send_m4,
             ..
         } = self;
         let fail = |e| Error::at(Step::M4, e);
+        let claim = *send_m4.claim();
         let m4 = m4_len(connack.len());
         let mut packet = vec![0; m4 + usize::from(outer::AUTH_OVERHEAD)];
         let (place, len) = outer::frame_connack(&mut packet, m4 as u16).map_err(fail)?;
-        let (_, established): (_, Established<AnySuite>) = send_m4.write_m4(connack, place).map_err(fail)?;
-        transport
-            .write_all(&packet[..len])
-            .await
-            .map_err(|e| packet::broken(Step::M4, e))?;
-        transport.flush().await.map_err(|e| packet::broken(Step::M4, e))?;
-        let control = Control::broker(established.options);
-        Ok(SecureStream::new(transport, established, incoming, control, None))
+        let (_, session): (_, Established<AnySuite>) = send_m4.write_m4(connack, place).map_err(fail)?;
+        let sent = async {
+            transport.write_all(&packet[..len]).await?;
+            transport.flush().await
+        };
+        sent.await.map_err(|e| packet::broken(Step::M4, e))?;
+        let messages = realm.control_messages(&claim, &session).map_err(fail)?;
+        let control = Control::broker(session.options);
+        let mut stream = SecureStream::new(transport, session, incoming, control, None);
+        for message in messages {
+            stream.queue_control(&message).map_err(fail)?;
+        }
+        stream.flush().await.map_err(|e| packet::broken(Step::Session, e))?;
+        Ok(stream)
     }
+}
+
+fn message(kind: Kind, body: &[&[u8]]) -> Result<Vec<u8>, Hkm1> {
+    let mut message = vec![0; control::HEADER_LEN + body.iter().map(|part| part.len()).sum::<usize>()];
+    let len = control::write(kind, body, &mut message)?;
+    message.truncate(len);
+    Ok(message)
+}
+
+fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }
 
 async fn read_m3<T>(

@@ -1,9 +1,10 @@
-//! What a client keeps in files: the broker's pinned key and its own credential.
+//! What a client keeps in files: the broker's pinned key, its own credential, the last session's ticket.
 
 mod credential;
 mod file;
 mod pins;
 mod text;
+mod tickets;
 
 use std::path::Path;
 
@@ -11,8 +12,10 @@ use crate::error::{Error, FileProblem};
 
 pub use credential::Credential;
 pub use pins::Pins;
+pub use tickets::Tickets;
 
 pub(crate) use file::create_private_directory;
+pub(crate) use tickets::Owner;
 
 fn format_error(path: &Path, what: &'static str) -> Error {
     Error::File {

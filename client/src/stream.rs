@@ -15,8 +15,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use hybrid_handshake::aead::{AnyAead, TAG_LEN};
-use hybrid_handshake::record::{Content, Opener};
-use hybrid_handshake::schedule::Exporter;
+use hybrid_handshake::record::Content;
 use hybrid_handshake::suite::{AnySuite, Suite, SuiteId};
 use hybrid_handshake::{Error as Hkm1, Established};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -42,13 +41,11 @@ pub struct SecureStream<T> {
     incoming: Incoming,
     /// Plaintext at the front of `incoming` that was not delivered yet, and the length of its record.
     opened: Option<(Range<usize>, usize)>,
-    opener: Opener<AnyAead>,
     outgoing: Outgoing,
+    session: Established<AnySuite>,
     control: Control,
     wakers: BothHalves,
     failed: bool,
-    suite: SuiteId,
-    exporter: Exporter,
     observer: Option<Arc<dyn Observer>>,
 }
 
@@ -62,19 +59,14 @@ impl<T: AsyncRead + AsyncWrite + Unpin> SecureStream<T> {
     /// Sorted by blame in [`Error`]. No weaker attempt follows: the caller decides when to try the same again.
     pub async fn connect(config: &Config, mut transport: T, inner_connect: &[u8]) -> Result<(Self, Vec<u8>), Error> {
         let done = handshake::run(config, &mut transport, inner_connect).await?;
-        config.pins.proved(&done.broker);
         let news = News {
             pins: config.pins.clone(),
-            broker: done.broker,
+            tickets: config.tickets.clone(),
+            owner: done.owner,
+            resumed: done.resumed,
         };
-        let control = Control::client(done.established.options, news);
-        let stream = Self::new(
-            transport,
-            done.established,
-            done.incoming,
-            control,
-            config.observer.clone(),
-        );
+        let control = Control::client(done.session.options, news);
+        let stream = Self::new(transport, done.session, done.incoming, control, config.observer.clone());
         Ok((stream, done.connack))
     }
 }
@@ -82,36 +74,27 @@ impl<T: AsyncRead + AsyncWrite + Unpin> SecureStream<T> {
 impl<T> SecureStream<T> {
     pub(crate) fn new(
         transport: T,
-        established: Established<AnySuite>,
+        session: Established<AnySuite>,
         incoming: Incoming,
         control: Control,
         observer: Option<Arc<dyn Observer>>,
     ) -> Self {
-        let Established {
-            suite,
-            sealer,
-            opener,
-            exporter,
-            ..
-        } = established;
         Self {
             transport,
             incoming,
             opened: None,
-            opener,
-            outgoing: Outgoing::new(sealer),
+            outgoing: Outgoing::new(session.sealer.limit()),
+            session,
             control,
             wakers: BothHalves::default(),
             failed: false,
-            suite: suite.id(),
-            exporter,
             observer,
         }
     }
 
     /// The suite in use.
     pub fn suite(&self) -> SuiteId {
-        self.suite
+        self.session.suite.id()
     }
 
     /// The transport.
@@ -122,8 +105,15 @@ impl<T> SecureStream<T> {
     /// 32 secret bytes that only this client and the broker can compute, to bind another protocol to this session.
     pub fn export(&self, label: &[u8], context: &[u8]) -> [u8; 32] {
         let mut out = [0; 32];
-        self.exporter.export(label, context, &mut out);
+        self.session.exporter.export(label, context, &mut out);
         out
+    }
+
+    /// Queues a control message behind everything written so far; the next flush or read sends it.
+    #[cfg(feature = "responder")]
+    pub(crate) fn queue_control(&mut self, message: &[u8]) -> Result<(), Hkm1> {
+        let note = sent_to(self.observer.as_deref());
+        self.outgoing.control(&mut self.session.sealer, message, note)
     }
 
     fn check(&self) -> io::Result<()> {
@@ -145,7 +135,11 @@ impl<T: AsyncRead + Unpin> SecureStream<T> {
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         loop {
             let have = self.incoming.bytes().len();
-            let needed = self.opener.needed(self.incoming.bytes()).map_err(|e| self.fail(e))?;
+            let needed = self
+                .session
+                .opener
+                .needed(self.incoming.bytes())
+                .map_err(|e| self.fail(e))?;
             if needed <= have && have > 0 {
                 return Poll::Ready(self.open(needed).map(|()| true).map_err(|e| self.fail(e)));
             }
@@ -162,7 +156,7 @@ impl<T: AsyncRead + Unpin> SecureStream<T> {
 
     fn open(&mut self, len: usize) -> Result<(), Hkm1> {
         let record = self.incoming.bytes_mut().get_mut(..len).ok_or(Hkm1::Misuse)?;
-        let opened = self.opener.open(record)?;
+        let opened = self.session.opener.open(record)?;
         let control = opened.content == Content::Control;
         WireEvent::Record {
             direction: Direction::FromBroker,
@@ -171,7 +165,7 @@ impl<T: AsyncRead + Unpin> SecureStream<T> {
         }
         .emit(self.observer.as_deref());
         if control {
-            self.control.record(opened.text)?;
+            self.control.record(&self.session, opened.text)?;
             self.incoming.bytes_mut()[..len].zeroize();
             self.incoming.consume(len);
         } else {
@@ -203,10 +197,9 @@ impl<T: AsyncRead + Unpin> SecureStream<T> {
 impl<T: AsyncWrite + Unpin> SecureStream<T> {
     /// Seals what was gathered and sends everything, waking both halves when the transport can take more.
     fn poll_send(&mut self, half: Half, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let observer = self.observer.clone();
-        self.outgoing
-            .finish_record(sent_to(observer.as_deref()))
-            .map_err(|e| self.fail(e))?;
+        let note = sent_to(self.observer.as_deref());
+        let finished = self.outgoing.finish_record(&mut self.session.sealer, note);
+        finished.map_err(|e| self.fail(e))?;
         self.poll_drain(half, cx)
     }
 
@@ -247,11 +240,9 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for SecureStream<T> {
         let this = self.get_mut();
         this.check()?;
         loop {
-            let observer = this.observer.clone();
-            let taken = this
-                .outgoing
-                .write(buf, sent_to(observer.as_deref()))
-                .map_err(|e| this.fail(e))?;
+            let note = sent_to(this.observer.as_deref());
+            let taken = this.outgoing.write(&mut this.session.sealer, buf, note);
+            let taken = taken.map_err(|e| this.fail(e))?;
             if taken > 0 || buf.is_empty() {
                 return Poll::Ready(Ok(taken));
             }
@@ -279,7 +270,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for SecureStream<T> {
 impl<T> fmt::Debug for SecureStream<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SecureStream")
-            .field("suite", &self.suite)
+            .field("suite", &self.session.suite.id())
             .field("failed", &self.failed)
             .finish_non_exhaustive()
     }

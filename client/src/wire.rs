@@ -34,6 +34,8 @@ pub enum WireEvent {
     Established {
         /// The suite in use.
         suite: SuiteId,
+        /// Whether a session ticket took the place of the credential.
+        resumed: bool,
         /// Time since M1 was begun.
         elapsed: Duration,
     },
@@ -115,7 +117,14 @@ impl fmt::Display for WireEvent {
                     ms(*elapsed)
                 )
             }
-            Self::Established { suite, elapsed } => write!(f, "established in {:.2} ms with {suite}", ms(*elapsed)),
+            Self::Established {
+                suite,
+                resumed,
+                elapsed,
+            } => {
+                let how = if *resumed { "resumed" } else { "established" };
+                write!(f, "{how} in {:.2} ms with {suite}", ms(*elapsed))
+            }
             Self::Record {
                 direction,
                 len,

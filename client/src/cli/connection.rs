@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use kemqtt_client::{Config, Credential, Pins, SuiteId, Timeouts};
+use kemqtt_client::{Config, Credential, Pins, SuiteId, Tickets, Timeouts};
 
 use super::wire::WireLog;
 
@@ -34,6 +34,9 @@ pub(super) struct Connection {
     /// Seconds the broker may take for each answer of the handshake.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600), value_name = "SECONDS")]
     timeout: u64,
+    /// Keep no session ticket: every connection makes a full handshake.
+    #[arg(long)]
+    no_ticket: bool,
     /// Print every packet of the handshake and its length, on stderr.
     #[arg(short, long)]
     debug: bool,
@@ -63,11 +66,12 @@ impl Connection {
     pub(super) fn config(&self) -> anyhow::Result<Config> {
         warn_of_research(self.suite);
         let step = Duration::from_secs(self.timeout);
-        let mut config = self
-            .keys
-            .load()?
-            .suite(self.suite)
-            .timeouts(Timeouts { dial: step, step });
+        let tickets = match self.no_ticket {
+            true => None,
+            false => Some(Tickets::in_file(&path_or_default(None, "session.ticket")?)),
+        };
+        let timeouts = Timeouts { dial: step, step };
+        let mut config = self.keys.load()?.suite(self.suite).timeouts(timeouts).tickets(tickets);
         if let Some(floor) = self.floor {
             config = config.floor(floor);
         }

@@ -1,12 +1,18 @@
 //! The lines of key files.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use hybrid_handshake::Error as Hkm1;
-use hybrid_handshake::identity::{BrokerKey, BrokerLine, MAX_KEY_LEN, Psk, PskLine};
+use hybrid_handshake::identity::{BrokerKey, BrokerLine, DeviceId, MAX_KEY_LEN, Psk, PskLine};
+use hybrid_handshake::resume::{STORED_LEN, Ticket};
+use zeroize::Zeroizing;
 
 use super::credential::Credential;
 use super::pins::Pin;
+use super::tickets::{Held, Owner};
 
 /// The current key, and a second line for one that has not proved itself yet.
 pub(super) fn parse_pins(text: &str) -> Result<(Pin, Option<Pin>), &'static str> {
@@ -61,12 +67,12 @@ pub(super) fn parse_credential(text: &str) -> Result<Credential, &'static str> {
 }
 
 /// The opposite of [`parse_credential`]; `None` if there is nothing to write.
-pub(super) fn format_credential(credential: &Credential) -> Option<zeroize::Zeroizing<String>> {
+pub(super) fn format_credential(credential: &Credential) -> Option<Zeroizing<String>> {
     let Credential::Psk { id, psk } = credential else {
         return None;
     };
     // Long enough for any id: a string that grows leaves copies behind.
-    let mut text = zeroize::Zeroizing::new(String::with_capacity(128));
+    let mut text = Zeroizing::new(String::with_capacity(128));
     let line = PskLine {
         id: *id,
         psk: Psk::from_bytes(*psk.expose()),
@@ -93,6 +99,50 @@ fn parse_pin(line: &str) -> Result<Pin, &'static str> {
         Err(_) => Err("holds no broker key; the line is `hkm1-broker <base64> [successor fingerprint]`"),
     }
 }
+
+/// `hkm1-ticket <fingerprint of the broker key> <id, or - without one> <base64>`: for this client only, so not part of
+/// the protocol.
+pub(super) fn format_ticket(held: &Held) -> Option<Zeroizing<String>> {
+    let mut stored = Zeroizing::new([0; STORED_LEN]);
+    held.ticket.store(&mut stored).ok()?;
+    let Owner { broker, device } = &held.owner;
+    let mut text = Zeroizing::new(String::with_capacity(512));
+    write!(
+        text,
+        "{TICKET_TAG} {broker} {} ",
+        device.as_ref().map_or(NO_DEVICE, DeviceId::as_str)
+    )
+    .ok()?;
+    STANDARD.encode_string(stored.as_slice(), &mut text);
+    text.push('\n');
+    Some(text)
+}
+
+/// The opposite of [`format_ticket`].
+pub(super) fn parse_ticket(text: &str) -> Option<Held> {
+    let mut words = lines(text).next()?.split_ascii_whitespace();
+    let [TICKET_TAG, broker, device, stored] = std::array::from_fn(|_| words.next().unwrap_or_default()) else {
+        return None;
+    };
+    let device = if device == NO_DEVICE {
+        None
+    } else {
+        Some(DeviceId::new(device).ok()?)
+    };
+    let mut bytes = Zeroizing::new([0; STORED_LEN]);
+    let len = STANDARD.decode_slice(stored, &mut *bytes).ok()?;
+    let ticket = Ticket::load(&bytes).ok().filter(|_| len == STORED_LEN)?;
+    Some(Held::from_file(
+        ticket,
+        Owner {
+            broker: broker.parse().ok()?,
+            device,
+        },
+    ))
+}
+
+const TICKET_TAG: &str = "hkm1-ticket";
+const NO_DEVICE: &str = "-";
 
 /// Lines that are neither empty nor comments.
 fn lines(text: &str) -> impl Iterator<Item = &str> {

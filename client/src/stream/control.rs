@@ -1,30 +1,34 @@
 //! What the broker says behind the application's back.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use hybrid_handshake::Error;
 use hybrid_handshake::control::{HEADER_LEN, MAX_BODY_LEN, Message, Reader, Receiver};
-use hybrid_handshake::identity::Fingerprint;
 use hybrid_handshake::message::Capabilities;
+use hybrid_handshake::resume::{TICKET_LEN, Ticket};
+use hybrid_handshake::suite::AnySuite;
+use hybrid_handshake::{Error, Established};
 use zeroize::Zeroizing;
 
-use crate::store::Pins;
+use crate::store::{Owner, Pins, Tickets};
 
 /// The control stream towards this side.
 pub(crate) struct Control {
     reader: Reader,
-    /// A message that is still arriving; grows when the first one comes, which for most sessions is never.
+    /// A message that is still arriving; grows when the first one comes.
     message: Zeroizing<Vec<u8>>,
     begun: Instant,
     news: Option<News>,
 }
 
-/// Where a client takes news of the broker's keys to.
+/// Where a client takes its news to.
 pub(crate) struct News {
-    /// The pins of this broker.
     pub(crate) pins: Pins,
-    /// The key that this session runs under.
-    pub(crate) broker: Fingerprint,
+    pub(crate) tickets: Option<Tickets>,
+    /// The key that this session runs under, and whose session it is.
+    pub(crate) owner: Owner,
+    /// The ticket that the session was resumed with.
+    pub(crate) resumed: Option<Arc<Ticket>>,
 }
 
 impl Control {
@@ -34,6 +38,7 @@ impl Control {
     }
 
     /// A broker.
+    #[cfg(feature = "responder")]
     pub(crate) fn broker(options: Capabilities) -> Self {
         Self::new(Receiver::Broker, options, None)
     }
@@ -48,23 +53,35 @@ impl Control {
         }
     }
 
-    /// Takes in the plaintext of one control record.
+    /// Takes in the plaintext of one control record of `session`.
     ///
     /// # Errors
     /// Anything that closes the connection: unknown or unexpected messages, too many of them.
-    pub(crate) fn record(&mut self, text: &[u8]) -> Result<(), Error> {
+    pub(crate) fn record(&mut self, session: &Established<AnySuite>, text: &[u8]) -> Result<(), Error> {
         self.message.resize(HEADER_LEN + MAX_BODY_LEN, 0);
         // Wraps after 136 years of one session.
         let now_s = self.begun.elapsed().as_secs() as u32;
         let mut messages = self.reader.record(text, now_s)?;
         while let Some(message) = messages.next(&mut self.message)? {
-            match (message, &self.news) {
-                (Message::NextKey(key), Some(news)) => news.pins.offered(&news.broker, key),
-                (Message::Successor(successor), Some(news)) => news.pins.announced(&news.broker, &successor),
-                // The reader lets nothing through that is not in the options.
-                _ => return Err(Error::UnexpectedPacket),
+            // A broker gets nothing in here, because it offers no re-authentication.
+            let news = self.news.as_ref().ok_or(Error::UnexpectedPacket)?;
+            match message {
+                Message::Ticket { lifetime_s, ticket } => news.ticket(session, lifetime_s, ticket),
+                Message::NextKey(key) => news.pins.offered(&news.owner.broker, key),
+                Message::Successor(successor) => news.pins.announced(&news.owner.broker, &successor),
+                // Not among the options: the reader has refused it.
+                Message::Reauth(_) => return Err(Error::UnexpectedPacket),
             }
         }
         Ok(())
+    }
+}
+
+impl News {
+    fn ticket(&self, session: &Established<AnySuite>, lifetime_s: u32, sealed: &[u8; TICKET_LEN]) {
+        if let Some(tickets) = &self.tickets {
+            let ticket = Ticket::new(session, self.owner.device, self.resumed.as_deref(), lifetime_s, sealed);
+            tickets.received(ticket, self.owner, session.broker_time);
+        }
     }
 }

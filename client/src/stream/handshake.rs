@@ -1,60 +1,108 @@
 //! M1 to M4 over a transport: the client machine, in outer MQTT packets, with limits and timeouts.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use hybrid_handshake::client::{self, AwaitM4, SendM3, Start};
 use hybrid_handshake::drbg::Drbg;
-use hybrid_handshake::identity::{BrokerKey, Fingerprint};
+use hybrid_handshake::identity::BrokerKey;
 use hybrid_handshake::message::{Capabilities, ClientLimits, m1_len, m2_len, m3_len};
-use hybrid_handshake::mqtt::PacketType;
 use hybrid_handshake::mqtt::outer::{self, FromBroker, Pieces};
-use hybrid_handshake::suite::{AnySuite, SuiteId};
+use hybrid_handshake::mqtt::{FixedHeader, PacketType};
+use hybrid_handshake::resume::Ticket;
+use hybrid_handshake::suite::{AnySuite, Mode, SuiteId};
 use hybrid_handshake::{Error as Hkm1, Established};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
+use zeroize::Zeroizing;
 
 use super::incoming::Incoming;
 use super::packet;
 use crate::config::Config;
 use crate::error::{Attack, ConfigError, Error, Step};
+use crate::store::Owner;
 use crate::wire::{Direction, Message, Packet, WireEvent};
 
 /// What a handshake leaves.
 pub(super) struct Done {
-    pub(super) established: Established<AnySuite>,
+    pub(super) session: Established<AnySuite>,
     /// The inner CONNACK, which may be a refusal.
     pub(super) connack: Vec<u8>,
     /// Bytes behind the CONNACK: records.
     pub(super) incoming: Incoming,
-    /// The key that the broker has proved.
-    pub(super) broker: Fingerprint,
+    /// The key that the broker has proved, and who the client is.
+    pub(super) owner: Owner,
+    /// The ticket that took the place of the credential.
+    pub(super) resumed: Option<Arc<Ticket>>,
 }
 
-/// Runs the handshake around the application's CONNECT.
+/// Runs the handshake around the application's CONNECT, and keeps the books on pins and tickets.
 pub(super) async fn run<T>(config: &Config, transport: &mut T, connect: &[u8]) -> Result<Done, Error>
 where
     T: AsyncRead + AsyncWrite + Unpin,
 {
     config.check()?;
-    let suite = AnySuite::new(config.suite).ok_or(ConfigError::Suite)?;
     let pinned = config.pins.for_attempt();
     let broker_key = BrokerKey::parse(&pinned).map_err(|_| ConfigError::Pin)?;
+    let owner = Owner {
+        broker: *broker_key.fingerprint(),
+        device: config.credential.id(),
+    };
+    let tickets = config.tickets.as_ref();
+    let resumed = tickets.and_then(|tickets| tickets.for_attempt(&owner, config.suite));
     let machine = client::Config {
         broker_key,
-        credential: config.credential.view(),
+        credential: resumed
+            .as_deref()
+            .map_or_else(|| config.credential.view(), client::Credential::Ticket),
         floor: config.floor,
         limits: ClientLimits::new(config.record_limit, config.packet_limit).map_err(|_| ConfigError::Limits)?,
-        capabilities: CAPABILITIES,
+        capabilities: capabilities(config),
     };
-    let mut os_bytes = [0; 32];
-    getrandom::fill(&mut os_bytes).map_err(|_| Error::Random)?;
+    let outcome = exchange(config, &machine, transport, connect).await;
+    let books = tickets.filter(|_| resumed.is_some());
+    match outcome {
+        Ok((session, connack, incoming)) => {
+            config.pins.proved(&owner.broker);
+            tickets.inspect(|tickets| tickets.m4_opened());
+            books
+                .filter(|_| is_refusal(&connack))
+                .inspect(|tickets| tickets.revoked());
+            Ok(Done {
+                session,
+                connack,
+                incoming,
+                owner,
+                resumed,
+            })
+        }
+        Err(error) => {
+            books.inspect(|tickets| tickets.failed());
+            Err(error)
+        }
+    }
+}
+
+/// M1 to M4.
+async fn exchange<T>(
+    config: &Config,
+    machine: &client::Config<'_>,
+    transport: &mut T,
+    connect: &[u8],
+) -> Result<(Established<AnySuite>, Vec<u8>, Incoming), Error>
+where
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    let suite = AnySuite::new(config.suite).ok_or(ConfigError::Suite)?;
+    let mut os_bytes = Zeroizing::new([0; 32]);
+    getrandom::fill(&mut *os_bytes).map_err(|_| Error::Random)?;
     let mut drbg = Drbg::broker(&os_bytes);
     let mut wire = Wire::new(config, transport);
 
     let mode = machine.credential.mode();
-    let m1 = m1_len(config.suite, mode, broker_key.public().kem());
+    let m1 = m1_len(config.suite, mode, machine.broker_key.public().kem());
     let (packet, mut await_m2) = framed(outer::frame_connect, m1, Step::M1, |out| {
-        Start::new(suite, &machine)?.write_m1(&mut drbg, out)
+        Start::new(suite, machine)?.write_m1(&mut drbg, out)
     })?;
     wire.send(&packet, Packet::Connect, Some(Message::M1), Step::M1).await?;
 
@@ -71,22 +119,30 @@ where
     })?;
     wire.send(&packet, Packet::Auth, Some(Message::M3), Step::M3).await?;
 
-    let (connack, established) = wire.receive_m4(await_m4).await?;
+    let (connack, session) = wire.receive_m4(await_m4).await?;
+    let resumed = mode == Mode::Resume;
     wire.emit(WireEvent::Established {
         suite: config.suite,
+        resumed,
         elapsed: wire.begun.elapsed(),
     });
-    let broker = *broker_key.fingerprint();
-    Ok(Done {
-        established,
-        connack,
-        incoming: wire.incoming,
-        broker,
-    })
+    Ok((session, connack, wire.incoming))
 }
 
 /// What this client makes of the broker's offers.
-const CAPABILITIES: Capabilities = Capabilities::KEY_NEWS;
+fn capabilities(config: &Config) -> Capabilities {
+    let tickets = if config.tickets.is_some() {
+        Capabilities::TICKETS
+    } else {
+        Capabilities::NONE
+    };
+    Capabilities::KEY_NEWS.with(tickets)
+}
+
+/// Whether an inner CONNACK of any level has another code than 0.
+fn is_refusal(connack: &[u8]) -> bool {
+    FixedHeader::split(connack).is_ok_and(|(_, body)| body.get(1).is_some_and(|code| *code != 0))
+}
 
 /// An outer packet around `len` bytes that `write` fills in.
 fn framed<N>(

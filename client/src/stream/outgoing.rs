@@ -1,4 +1,4 @@
-//! Plaintext that was written and records that wait for the transport, in one buffer of fixed size.
+//! Plaintext that was written and records that wait for the transport, in one buffer.
 
 use std::io;
 use std::pin::Pin;
@@ -6,9 +6,11 @@ use std::task::{Context, Poll, ready};
 
 use hybrid_handshake::Error;
 use hybrid_handshake::aead::{AnyAead, TAG_LEN};
-use hybrid_handshake::record::{Content, HEADROOM, Sealer};
+use hybrid_handshake::record::{Content, HEADROOM, Sealer as AnySealer};
 use tokio::io::AsyncWrite;
 use zeroize::Zeroizing;
+
+type Sealer = AnySealer<AnyAead>;
 
 /// Gathers writes into records and keeps a few of them until the transport takes them.
 ///
@@ -16,7 +18,6 @@ use zeroize::Zeroizing;
 /// | sent | sealed records | headroom | plaintext | free |
 /// ```
 pub(crate) struct Outgoing {
-    sealer: Sealer<AnyAead>,
     buf: Zeroizing<Vec<u8>>,
     /// End of what the transport has taken.
     sent: usize,
@@ -27,10 +28,10 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    pub(crate) fn new(sealer: Sealer<AnyAead>) -> Self {
-        let len = RECORDS * Sealer::<AnyAead>::buffer_len(sealer.limit());
+    /// Room for a few records with plaintexts of up to `limit` bytes.
+    pub(crate) fn new(limit: u16) -> Self {
+        let len = RECORDS * Sealer::buffer_len(limit);
         Self {
-            sealer,
             buf: Zeroizing::new(vec![0; len]),
             sent: 0,
             sealed: 0,
@@ -38,31 +39,59 @@ impl Outgoing {
         }
     }
 
-    /// Takes as much of `bytes` as there is room for; 0 asks to drain first. Gives the lengths of records it sealed.
-    pub(crate) fn write(&mut self, bytes: &[u8], mut sealed: impl FnMut(Content, usize)) -> Result<usize, Error> {
+    /// Takes as much of `bytes` as there is room for; 0 asks to drain first. Tells `note` of each record it seals.
+    pub(crate) fn write(
+        &mut self,
+        sealer: &mut Sealer,
+        bytes: &[u8],
+        mut note: impl FnMut(Content, usize),
+    ) -> Result<usize, Error> {
+        let limit = sealer.limit();
         let mut rest = bytes;
-        while !rest.is_empty() && self.has_room() {
+        while !rest.is_empty() && self.has_room(limit) {
             let start = self.sealed + HEADROOM + usize::from(self.plain);
-            let take = rest.len().min((self.sealer.limit() - self.plain).into());
+            let take = rest.len().min((limit - self.plain).into());
             let (now, later) = rest.split_at(take);
             self.buf[start..][..take].copy_from_slice(now);
             // `take` is at most the limit, which is a u16.
             self.plain += take as u16;
             rest = later;
-            if self.plain == self.sealer.limit() {
-                self.seal(Content::Data, &mut sealed)?;
+            if self.plain == limit {
+                self.seal(sealer, Content::Data, &mut note)?;
             }
         }
         Ok(bytes.len() - rest.len())
     }
 
     /// Makes a record of the plaintext gathered so far, if there is any.
-    pub(crate) fn finish_record(&mut self, sealed: impl FnMut(Content, usize)) -> Result<(), Error> {
+    pub(crate) fn finish_record(&mut self, sealer: &mut Sealer, note: impl FnMut(Content, usize)) -> Result<(), Error> {
         if self.plain == 0 {
             Ok(())
         } else {
-            self.seal(Content::Data, sealed)
+            self.seal(sealer, Content::Data, note)
         }
+    }
+
+    /// Appends a control message in records of its own, behind everything written so far. Control messages are few and
+    /// short, so they find room even where data has to wait.
+    #[cfg(feature = "responder")]
+    pub(crate) fn control(
+        &mut self,
+        sealer: &mut Sealer,
+        message: &[u8],
+        mut note: impl FnMut(Content, usize),
+    ) -> Result<(), Error> {
+        self.finish_record(sealer, &mut note)?;
+        for piece in message.chunks(sealer.limit().into()) {
+            let end = self.sealed + Sealer::buffer_len(sealer.limit());
+            // Nothing but records lies in the buffer now: what a growing vector leaves behind is ciphertext.
+            let len = self.buf.len().max(end);
+            self.buf.resize(len, 0);
+            self.buf[self.sealed + HEADROOM..][..piece.len()].copy_from_slice(piece);
+            self.plain = piece.len() as u16;
+            self.seal(sealer, Content::Control, &mut note)?;
+        }
+        Ok(())
     }
 
     /// Hands records to the transport until all are gone.
@@ -87,29 +116,29 @@ impl Outgoing {
         Poll::Ready(Ok(()))
     }
 
-    /// Whether records wait for the transport.
+    /// Whether the transport has taken every record.
     pub(crate) fn is_drained(&self) -> bool {
         self.sent == self.sealed
     }
 
-    fn has_room(&self) -> bool {
-        self.sealed + Sealer::<AnyAead>::buffer_len(self.sealer.limit()) <= self.buf.len()
+    fn has_room(&self, limit: u16) -> bool {
+        self.sealed + Sealer::buffer_len(limit) <= self.buf.len()
     }
 
-    fn seal(&mut self, content: Content, mut sealed: impl FnMut(Content, usize)) -> Result<(), Error> {
-        let len = self
-            .sealer
-            .seal(content, &mut self.buf[self.sealed..], self.plain)?
-            .len();
+    fn seal(
+        &mut self,
+        sealer: &mut Sealer,
+        content: Content,
+        mut note: impl FnMut(Content, usize),
+    ) -> Result<(), Error> {
+        let record = &mut self.buf[self.sealed..];
+        let len = sealer.seal(content, record, self.plain)?.len();
         // The header is right-aligned in its headroom; short ones leave a gap in front.
         let gap = HEADROOM + usize::from(self.plain) + TAG_LEN - len;
-        if gap > 0 {
-            self.buf
-                .copy_within(self.sealed + gap..self.sealed + gap + len, self.sealed);
-        }
+        record.copy_within(gap..gap + len, 0);
         self.sealed += len;
         self.plain = 0;
-        sealed(content, len);
+        note(content, len);
         Ok(())
     }
 }

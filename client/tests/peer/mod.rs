@@ -1,6 +1,8 @@
 //! A broker built from the crate's own responder, and a wire in between that can do harm.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub(crate) mod mqtt;
+
 use std::sync::Arc;
 
 use hybrid_handshake::suite::{Group, KemId};

@@ -55,7 +55,7 @@ impl Hkm1Peer {
     /// One connection: TCP, HKM1 with the CONNECT inside, CONNACK. The clock is the caller's.
     pub(super) async fn handshake(&self, suite: SuiteId) -> anyhow::Result<Traffic> {
         let Target { address, config } = self.target(suite);
-        let config = config.clone().suite(suite);
+        let config = config.clone().suite(suite).tickets(None);
         let tcp = TcpStream::connect(address)
             .await
             .with_context(|| format!("cannot reach {address}"))?;
