@@ -12,6 +12,9 @@ use mqtt_protocol_core::mqtt::result_code as code;
 use proptest::prelude::*;
 use proptest::{collection, option, sample};
 
+/// A writer of an outer packet.
+type Frame = fn(&mut [u8], u16) -> Result<(&mut [u8], usize), hybrid_handshake::Error>;
+
 /// A packet from one of our writers.
 fn ours<E: core::fmt::Debug>(write: impl Fn(&mut [u8]) -> Result<usize, E>) -> Vec<u8> {
     let mut buf = vec![0; 4096];
@@ -156,6 +159,9 @@ fn some_of(all: &'static [Property<'static>]) -> impl Strategy<Value = Vec<Prope
         })
 }
 
+/// QoS, retain, properties, topic, payload.
+type WillFields = (u8, bool, Vec<Property<'static>>, String, Vec<u8>);
+
 #[derive(Clone, Debug)]
 struct Fields {
     v5: bool,
@@ -163,7 +169,7 @@ struct Fields {
     keep_alive_s: u16,
     properties: Vec<Property<'static>>,
     client_id: String,
-    will: Option<(u8, bool, Vec<Property<'static>>, String, Vec<u8>)>,
+    will: Option<WillFields>,
     login: Option<(String, Option<Vec<u8>>)>,
 }
 
@@ -416,7 +422,7 @@ proptest! {
         let properties = || {
             their_properties(&[Property::AuthenticationMethod("HKM1"), Property::AuthenticationData(&data)])
         };
-        let framed = |frame: fn(&mut [u8], u16) -> Result<(&mut [u8], usize), hybrid_handshake::Error>| {
+        let framed = |frame: Frame| {
             ours(|buf| {
                 frame(buf, data.len() as u16).map(|(place, len)| {
                     place.copy_from_slice(&data);
