@@ -15,7 +15,7 @@ use crate::{
     identity::{BrokerKey, DeviceId, DeviceSecret, Psk, credential_hash},
     message::{BrokerLimits, Capabilities, ClientLimits, M1Header, NONCE_LEN, Writer, m1_len},
     resume::Ticket,
-    schedule::{Mixed, Transcript},
+    schedule::Transcript,
     suite::{AnyKem, KemScheme, Mode, Suite, SuiteId},
 };
 
@@ -74,6 +74,26 @@ impl Credential<'_> {
             Self::Ticket(ticket) => ticket.device(),
             Self::Anonymous => None,
         }
+    }
+
+    /// H(cred).
+    fn hash(&self) -> [u8; 32] {
+        let key = match self {
+            Self::Kem { secret, .. } => Some(&secret.key),
+            Self::Psk { .. } | Self::Ticket(_) | Self::Anonymous => None,
+        };
+        credential_hash(self.mode(), self.id(), key)
+    }
+
+    /// s: what this client and the broker with the share `gx_b` know before they meet.
+    pub(crate) fn secret(&self, suite: impl Suite, gx_b: &[u8]) -> Result<SharedSecret, Error> {
+        let mut s = SharedSecret::zeroed();
+        match self {
+            Self::Kem { secret, .. } => suite.dh().agree(secret.x, gx_b, &mut s)?,
+            Self::Psk { psk, .. } => *s.expose_mut() = *psk.expose(),
+            Self::Ticket(_) | Self::Anonymous => {}
+        }
+        Ok(s)
     }
 }
 
@@ -181,7 +201,9 @@ impl<'a, S: Suite, B: KemScheme> Start<'a, S, B> {
         *tag = k1.seal(text)?;
         let mut transcript = chain.resume();
         transcript.absorb(box1);
-        let mixed = prove(transcript, suite, config)?;
+        transcript.absorb(&credential.hash());
+        let s = credential.secret(suite, key.share())?;
+        let mixed = transcript.extract(&[s.expose()]);
         Ok((len, AwaitM2::new(suite, config, mixed, e)))
     }
 }
@@ -193,25 +215,6 @@ struct Terms {
     peer: BrokerLimits,
     options: Capabilities,
     time: u64,
-}
-
-/// Goes on to M2 as far as it is known: the credential's hash, and s.
-fn prove(mut transcript: Transcript, suite: impl Suite, config: &Config<'_>) -> Result<Mixed, Error> {
-    let credential = &config.credential;
-    let mut s = SharedSecret::zeroed();
-    let key = match credential {
-        Credential::Kem { secret, .. } => {
-            suite.dh().agree(secret.x, config.broker_key.public().share(), &mut s)?;
-            Some(&secret.key)
-        }
-        Credential::Psk { psk, .. } => {
-            *s.expose_mut() = *psk.expose();
-            None
-        }
-        Credential::Ticket(_) | Credential::Anonymous => None,
-    };
-    transcript.absorb(&credential_hash(credential.mode(), credential.id(), key));
-    Ok(transcript.extract(&[s.expose()]))
 }
 
 /// States move by value on a machine with 16 KB of RAM: small, or it does not build.

@@ -12,6 +12,7 @@ pub(crate) use cursor::{Fields, Writer};
 use crate::{
     Error, Malformed,
     aead::TAG_LEN,
+    exchange::Offer,
     identity::{DeviceId, KID_LEN, Kid},
     suite::{KemId, Mode, SuiteId},
 };
@@ -36,11 +37,7 @@ pub const fn m1_len(suite: SuiteId, mode: Mode, broker_kem: KemId) -> usize {
 
 /// Length of M2 in bytes.
 pub const fn m2_len(suite: SuiteId, mode: Mode) -> usize {
-    let ct = match mode {
-        Mode::Kem => suite.kem().ct_len(),
-        Mode::Psk | Mode::Anonymous | Mode::Resume => 0,
-    };
-    M2_FIXED_LEN + suite.group().share_len() + ct + suite.kem().ek_len() + TAG_LEN
+    M2_FIXED_LEN + Offer::len(suite, mode) + TAG_LEN
 }
 
 /// Length of M3 in bytes around an inner CONNECT of `connect` bytes.
@@ -179,10 +176,7 @@ pub(crate) struct M2<'a> {
     pub(crate) record: u16,
     pub(crate) connect: u16,
     pub(crate) options: u16,
-    pub(crate) share: &'a [u8],
-    /// ct_P; empty but in mode 1.
-    pub(crate) ct: &'a [u8],
-    pub(crate) ek: &'a [u8],
+    pub(crate) offer: Offer<'a>,
     pub(crate) sealed: &'a [u8; TAG_LEN],
 }
 
@@ -196,21 +190,14 @@ impl<'a> M2<'a> {
         fields.take(NONCE_LEN)?;
         let time = u64::from_be_bytes(fields.array()?);
         let (record, connect, options) = (fields.u16()?, fields.u16()?, fields.u16()?);
-        let share = fields.take(suite.group().share_len())?;
-        let ct = fields.take(if matches!(mode, Mode::Kem) {
-            suite.kem().ct_len()
-        } else {
-            0
-        })?;
+        let offer = Offer::parse(fields, suite, mode)?;
         Ok(Self {
             before_box,
             time,
             record,
             connect,
             options,
-            share,
-            ct,
-            ek: fields.0,
+            offer,
             sealed,
         })
     }

@@ -51,14 +51,6 @@ impl Transcript {
         }
     }
 
-    /// The start of a re-authentication: ck is rk, and hr begins with the th of the last one.
-    pub fn restart(rk: &[u8; 32], th: &[u8; 32]) -> Self {
-        Self {
-            hash: Sha256::new().chain_update(th),
-            ck: Secret(*rk),
-        }
-    }
-
     /// The next bytes in wire order.
     pub fn absorb(&mut self, bytes: &[u8]) {
         self.hash.update(bytes);
@@ -200,7 +192,10 @@ impl Session {
 
     /// What the next re-authentication starts from (rk).
     pub fn reauth(&self) -> ReauthSecret {
-        ReauthSecret(self.secret(b"reauth"))
+        ReauthSecret {
+            rk: self.secret(b"reauth"),
+            th: self.th,
+        }
     }
 
     fn secret(&self, label: &[u8]) -> Secret {
@@ -245,13 +240,25 @@ impl Exporter {
     }
 }
 
-/// The secret that a re-authentication starts from.
-pub struct ReauthSecret(Secret);
+/// Where a re-authentication starts: rk, and the th of the last handshake or re-authentication.
+pub struct ReauthSecret {
+    rk: Secret,
+    th: [u8; 32],
+}
 
 impl ReauthSecret {
-    /// The secret bytes.
+    /// The transcript of the re-authentication: ck is rk, and hr begins with th.
+    pub fn resume(self) -> Transcript {
+        Chain {
+            h: self.th,
+            ck: self.rk,
+        }
+        .resume()
+    }
+
+    /// rk.
     pub const fn expose(&self) -> &[u8; 32] {
-        &self.0.0
+        &self.rk.0
     }
 }
 

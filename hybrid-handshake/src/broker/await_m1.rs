@@ -2,8 +2,9 @@ use kem_core::SharedSecret;
 
 use crate::{
     Error,
-    broker::{SendM2, Share},
+    broker::SendM2,
     dh::Dh,
+    exchange::Share,
     identity::{BrokerSecret, DeviceId},
     message::{Capabilities, ClientLimits, M1, M1Header},
     resume::{Resumption, TicketKeys},

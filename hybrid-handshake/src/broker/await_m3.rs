@@ -1,15 +1,13 @@
-use kem_core::SharedSecret;
-
 use crate::{
     Error, Established, Malformed,
     aead::TAG_LEN,
-    broker::{Claim, Share, Terms},
-    dh::{Dh, DhSecret},
+    broker::{Claim, Terms},
+    exchange::Offered,
     message::{m3_len, m4_len},
     mqtt::outer::inner_connack_limit,
     record::{Opener, Sealer},
     schedule::{Session, Transcript},
-    suite::{Ephemeral, KemScheme, Mode, Profile, Suite},
+    suite::Suite,
 };
 
 /// M2 is written. What a half-open connection costs, beside the buffer of M3: no key of the ephemeral KEM is kept.
@@ -18,10 +16,7 @@ pub struct AwaitM3<S> {
     pub(super) claim: Claim,
     pub(super) terms: Terms,
     pub(super) transcript: Transcript,
-    pub(super) offer: Ephemeral,
-    pub(super) y: DhSecret,
-    pub(super) share: Share,
-    pub(super) ss_p: SharedSecret,
+    pub(super) offered: Offered,
     pub(super) known: bool,
 }
 
@@ -42,10 +37,7 @@ impl<S: Suite> AwaitM3<S> {
             claim,
             terms,
             mut transcript,
-            offer,
-            y,
-            share,
-            ss_p,
+            offered,
             known,
         } = self;
         let id = suite.id();
@@ -59,18 +51,9 @@ impl<S: Suite> AwaitM3<S> {
             }
             Some(_) => {}
         }
-        let (mut ss, mut ee) = (SharedSecret::zeroed(), SharedSecret::zeroed());
-        suite.kem().accept(offer, ct, &mut ss)?;
+        let secrets = offered.accept(suite, ct)?;
         transcript.absorb(ct);
-        let mut ikm: [&[u8]; 3] = [ss.expose(), &[], &[]];
-        if id.profile() != Profile::P0 {
-            suite.dh().agree(&y, share.as_bytes(), &mut ee)?;
-            ikm[1] = ee.expose();
-        }
-        if claim.mode == Mode::Kem {
-            ikm[2] = ss_p.expose();
-        }
-        let (chain, k3) = transcript.extract(&ikm).derive(suite.aead());
+        let (chain, k3) = secrets.extract(transcript).derive(suite.aead());
         let mut transcript = chain.resume();
         transcript.absorb(box3);
         let connect = k3.open(box3)?;

@@ -3,13 +3,14 @@ use subtle::Choice;
 
 use crate::{
     Error,
-    broker::{AwaitM3, Claim, Share, Terms},
-    dh::{Dh, DhSecret},
+    broker::{AwaitM3, Claim, Terms},
+    dh::Dh,
     drbg::Drbg,
+    exchange::{Offered, Share},
     identity::{BrokerSecret, DecoySecret, Kid, Psk, PublicKey, credential_hash},
     message::{BrokerLimits, Capabilities, ClientLimits, NONCE_LEN, Writer, m2_len},
     schedule::{Mixed, Transcript},
-    suite::{KemScheme, Mode, Suite},
+    suite::{Mode, Suite},
 };
 
 /// box1 has verified: the client knows the broker key. Its id is only a claim so far.
@@ -94,7 +95,6 @@ impl<S: Suite> SendM2<S> {
             h1,
             share,
         } = self;
-        let (id, dh, kem) = (suite.id(), suite.dh(), suite.kem());
         if params.secret.key().kid() != kid {
             return Err(Error::Misuse);
         }
@@ -108,23 +108,14 @@ impl<S: Suite> SendM2<S> {
             Capabilities::ALL.without(Capabilities::REAUTH)
         };
         let options = params.options.and(claim.capabilities).and(reauth);
-        let len = m2_len(id, claim.mode);
+        let len = m2_len(suite.id(), claim.mode);
         let mut m2 = Writer::new(out, len)?;
         drbg.fill_bytes(m2.slot(NONCE_LEN)?);
         m2.put(&params.now.to_be_bytes())?;
         m2.put(&params.limits.record().to_be_bytes())?;
         m2.put(&params.limits.connect().to_be_bytes())?;
         m2.put(&options.bits().to_be_bytes())?;
-        let mut y = DhSecret::zeroed();
-        dh.draw(drbg, &mut y)?;
-        dh.share(&y, m2.slot(id.group().share_len())?)?;
-        let ct_len = if credential.key.is_some() { id.kem().ct_len() } else { 0 };
-        let (ct, ek) = m2.slot(ct_len + id.kem().ek_len())?.split_at_mut(ct_len);
-        let offer = kem.offer(drbg, ek)?;
-        let mut ss_p = SharedSecret::zeroed();
-        if let Some(key) = credential.key {
-            kem.encaps(drbg, key.ek(), ct, &mut ss_p)?;
-        }
+        let offered = Offered::write(suite, share, credential.key.as_ref(), drbg, &mut m2)?;
         mixed.absorb(m2.written());
         let (chain, k2) = mixed.derive(suite.aead());
         let tag = k2.seal(&mut [])?;
@@ -145,10 +136,7 @@ impl<S: Suite> SendM2<S> {
                 claim,
                 terms,
                 transcript,
-                offer,
-                y,
-                share,
-                ss_p,
+                offered,
                 known,
             },
         ))

@@ -1,14 +1,12 @@
-use kem_core::SharedSecret;
-
 use crate::{
     Error, Established, Malformed,
     client::{Credential, Terms},
-    dh::{Dh, DhSecret},
+    dh::DhSecret,
     drbg::Drbg,
     message::{M2, Writer, m3_len},
     record::{Opener, Sealer},
     schedule::{Chain, Session},
-    suite::{KemScheme, Mode, Profile, Suite},
+    suite::{Mode, Suite},
 };
 
 /// box2 has verified; the rest of M2 still lies in the caller's buffer.
@@ -66,25 +64,16 @@ impl<'m, S: Suite> SendM3<'m, S> {
         if connect.is_empty() || credential.mode() != mode {
             return Err(Error::Misuse);
         }
-        let (kem, id) = (suite.kem(), suite.id());
+        let id = suite.id();
         let m2 = M2::split(m2, id, mode)?;
         let len = m3_len(id, connect.len());
         let mut m3 = Writer::new(out, len)?;
-        let (mut ss, mut ee, mut ss_p) = (SharedSecret::zeroed(), SharedSecret::zeroed(), SharedSecret::zeroed());
-        kem.encaps(drbg, m2.ek, m3.slot(id.kem().ct_len())?, &mut ss)?;
+        let ct_v = m3.slot(id.kem().ct_len())?;
+        let secrets = m2.offer.answer(suite, &e, credential, drbg, ct_v)?;
         let mut transcript = chain.resume();
         transcript.absorb(m2.sealed);
-        transcript.absorb(m3.written());
-        let mut ikm: [&[u8]; 3] = [ss.expose(), &[], &[]];
-        if id.profile() != Profile::P0 {
-            suite.dh().agree(&e, m2.share, &mut ee)?;
-            ikm[1] = ee.expose();
-        }
-        if let Credential::Kem { secret, .. } = credential {
-            kem.decaps(secret.dk, secret.z, m2.ct, &mut ss_p)?;
-            ikm[2] = ss_p.expose();
-        }
-        let (chain, k3) = transcript.extract(&ikm).derive(suite.aead());
+        transcript.absorb(ct_v);
+        let (chain, k3) = secrets.extract(transcript).derive(suite.aead());
         let (_, box3) = m3.finish();
         let (text, tag) = box3.split_last_chunk_mut().ok_or(Error::Misuse)?;
         text.copy_from_slice(connect);
