@@ -6,8 +6,10 @@ mod capture;
 mod mosquitto;
 mod process;
 mod realm;
+mod sidecar;
 
 pub use capture::{Direction, Recorder, tshark};
 pub use mosquitto::{Mosquitto, mosquitto_pub, mosquitto_sub};
-pub use process::{Peer, binary, output};
+pub use process::{Peer, binary, free_address, output};
 pub use realm::{Client, Log, Realm};
+pub use sidecar::{KeyFiles, Sidecar};

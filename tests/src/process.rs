@@ -107,23 +107,22 @@ pub async fn output<A: AsRef<OsStr>>(
         .with_context(|| format!("{} does not start; `cargo xtask setup` installs it", program.display()))
 }
 
-/// Builds a binary of this workspace, unless it is up to date, and returns its path.
+/// The path of a binary of this workspace: where [`BINARIES`] says, or built here unless it is up to date.
 pub fn binary(package: &str, name: &str) -> Result<PathBuf> {
-    let build = escargot::CargoBuild::new()
-        .package(package)
-        .bin(name)
-        .current_target()
-        .current_release();
+    if let Some(folder) = std::env::var_os(BINARIES) {
+        return Ok(PathBuf::from(folder).join(name));
+    }
+    let build = escargot::CargoBuild::new().package(package).bin(name).current_target().current_release();
     let build = build.manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"));
-    Ok(build
-        .run()
-        .with_context(|| format!("{name} does not build"))?
-        .path()
-        .to_owned())
+    Ok(build.run().with_context(|| format!("{name} does not build"))?.path().to_owned())
 }
 
+/// Names the folder of the binaries that a run of all tests has built already. A second build, of one package alone,
+/// would take other features of the dependencies and compile most of them again.
+const BINARIES: &str = "KEMQTT_TEST_BINARIES";
+
 /// A TCP port on the loopback interface that was free a moment ago.
-pub(crate) fn free_address() -> Result<SocketAddr> {
+pub fn free_address() -> Result<SocketAddr> {
     Ok(std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
 

@@ -12,12 +12,15 @@ use kemqtt_client::{
 use rumqttc::v5::{AsyncClient, Event, EventLoop, Incoming, MqttOptions, mqttbytes::v5::Publish};
 use tokio::time::timeout;
 
+use crate::sidecar::KeyFiles;
+
 /// A running front with one broker key.
 pub struct Realm {
     /// The front itself.
     pub front: Front,
     /// Its devices.
     pub registry: Registry,
+    pin: String,
     pins: Pins,
 }
 
@@ -37,11 +40,8 @@ impl Realm {
             .allow_anonymous(allow_anonymous)
             .build()
             .await?;
-        Ok(Self {
-            front,
-            registry,
-            pins: Pins::from_text(&pin)?,
-        })
+        let pins = Pins::from_text(&pin)?;
+        Ok(Self { front, registry, pin, pins })
     }
 
     /// Where the front listens.
@@ -58,6 +58,15 @@ impl Realm {
     pub async fn device(&self, id: &str) -> Result<Config> {
         let psk = self.registry.enroll_psk(id).await?;
         Ok(Config::new(self.pins.clone(), Credential::from_text(&psk)?))
+    }
+
+    /// Enrols a device with a pre-shared key and writes the files that the command-line client needs.
+    pub async fn psk_files(&self, id: &str) -> Result<KeyFiles> {
+        let files = KeyFiles { folder: tempfile::tempdir()? };
+        let psk = self.registry.enroll_psk(id).await?;
+        std::fs::write(files.pin(), &self.pin)?;
+        Credential::from_text(&psk)?.create(&files.credential())?;
+        Ok(files)
     }
 
     /// Connects an MQTT 5 client through the secure channel.

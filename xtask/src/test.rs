@@ -78,6 +78,8 @@ fn tests() -> Result<Summary> {
     let mut runner = Command::new(env!("CARGO"))
         .args(["test", "--locked", "--workspace", "--all-features", "--no-fail-fast"])
         .current_dir(crate::root())
+        // `cargo test` builds the programs before it runs the first test.
+        .env("KEMQTT_TEST_BINARIES", binaries()?)
         .stdout(Stdio::piped())
         .spawn()?;
     let output = runner.stdout.take().context("the test runner has no output")?;
@@ -94,6 +96,17 @@ fn tests() -> Result<Summary> {
     );
     ensure!(summary.passed > 0, "the test runner ran no test");
     Ok(summary)
+}
+
+/// Where `cargo test` puts the programs of the workspace.
+fn binaries() -> Result<std::path::PathBuf> {
+    let metadata = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .current_dir(crate::root())
+        .output()?;
+    let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout)?;
+    let target = metadata["target_directory"].as_str().context("cargo metadata names no target directory")?;
+    Ok(std::path::Path::new(target).join("debug"))
 }
 
 impl Summary {
