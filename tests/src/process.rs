@@ -112,9 +112,17 @@ pub fn binary(package: &str, name: &str) -> Result<PathBuf> {
     if let Some(folder) = std::env::var_os(BINARIES) {
         return Ok(PathBuf::from(folder).join(name));
     }
-    let build = escargot::CargoBuild::new().package(package).bin(name).current_target().current_release();
+    let build = escargot::CargoBuild::new()
+        .package(package)
+        .bin(name)
+        .current_target()
+        .current_release();
     let build = build.manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"));
-    Ok(build.run().with_context(|| format!("{name} does not build"))?.path().to_owned())
+    Ok(build
+        .run()
+        .with_context(|| format!("{name} does not build"))?
+        .path()
+        .to_owned())
 }
 
 /// Names the folder of the binaries that a run of all tests has built already. A second build, of one package alone,

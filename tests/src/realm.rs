@@ -41,7 +41,12 @@ impl Realm {
             .build()
             .await?;
         let pins = Pins::from_text(&pin)?;
-        Ok(Self { front, registry, pin, pins })
+        Ok(Self {
+            front,
+            registry,
+            pin,
+            pins,
+        })
     }
 
     /// Where the front listens.
@@ -62,7 +67,9 @@ impl Realm {
 
     /// Enrols a device with a pre-shared key and writes the files that the command-line client needs.
     pub async fn psk_files(&self, id: &str) -> Result<KeyFiles> {
-        let files = KeyFiles { folder: tempfile::tempdir()? };
+        let files = KeyFiles {
+            folder: tempfile::tempdir()?,
+        };
         let psk = self.registry.enroll_psk(id).await?;
         std::fs::write(files.pin(), &self.pin)?;
         Credential::from_text(&psk)?.create(&files.credential())?;

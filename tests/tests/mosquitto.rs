@@ -24,10 +24,22 @@ async fn stock_clients_talk_through_the_sidecar_in_both_versions() -> Result<()>
             let received = mosquitto_sub(broker.address(), &format!("-V {version} -t {topic} -C 1")).await?;
             assert_eq!(received.stdout, b"hello\n", "{topic}");
         }
-        let received = mosquitto_sub(sidecar.address(), &format!("-V {version} -q 2 -t stock/{version}/# -C 3 -v")).await?;
-        let mut lines: Vec<_> = std::str::from_utf8(&received.stdout)?.lines().map(str::to_owned).collect();
+        let received = mosquitto_sub(
+            sidecar.address(),
+            &format!("-V {version} -q 2 -t stock/{version}/# -C 3 -v"),
+        )
+        .await?;
+        let mut lines: Vec<_> = std::str::from_utf8(&received.stdout)?
+            .lines()
+            .map(str::to_owned)
+            .collect();
         lines.sort();
-        assert_eq!(lines, (0..=2).map(|qos| format!("stock/{version}/{qos} hello")).collect::<Vec<_>>());
+        assert_eq!(
+            lines,
+            (0..=2)
+                .map(|qos| format!("stock/{version}/{qos} hello"))
+                .collect::<Vec<_>>()
+        );
     }
     Ok(())
 }
@@ -76,15 +88,27 @@ async fn an_observer_sees_four_packets_then_reserved_types_and_no_names() -> Res
     let pcap = broker.folder().join("secure.pcap");
     wire.write_pcap(&pcap).await?;
     let packets = tshark(&pcap, "-T fields -e mqtt.msgtype -Y mqtt").await?;
-    let types: Vec<_> = packets.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty()).collect();
+    let types: Vec<_> = packets
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|part| !part.is_empty())
+        .collect();
     assert_eq!(types[..4], ["1", "15", "15", "2"], "CONNECT, AUTH, AUTH, CONNACK");
-    assert!(types.len() >= 7 && types[4..].iter().all(|kind| *kind == "0"), "records only: {types:?}");
+    assert!(
+        types.len() >= 7 && types[4..].iter().all(|kind| *kind == "0"),
+        "records only: {types:?}"
+    );
     let connect = tshark(&pcap, "-V -Y mqtt.msgtype==1").await?;
-    assert!(connect.contains("Authentication Method") && connect.contains("HKM1"), "{connect}");
+    assert!(
+        connect.contains("Authentication Method") && connect.contains("HKM1"),
+        "{connect}"
+    );
     for direction in [Direction::ToBroker, Direction::ToClient] {
         let bytes = wire.bytes(direction);
         for secret in ["hidden-client", "hidden/topic", "hidden-message"] {
-            assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()), "{secret} in clear");
+            assert!(
+                !bytes.windows(secret.len()).any(|window| window == secret.as_bytes()),
+                "{secret} in clear"
+            );
         }
     }
     Ok(())

@@ -105,7 +105,9 @@ fn binaries() -> Result<std::path::PathBuf> {
         .current_dir(crate::root())
         .output()?;
     let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout)?;
-    let target = metadata["target_directory"].as_str().context("cargo metadata names no target directory")?;
+    let target = metadata["target_directory"]
+        .as_str()
+        .context("cargo metadata names no target directory")?;
     Ok(std::path::Path::new(target).join("debug"))
 }
 
