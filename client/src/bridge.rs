@@ -12,12 +12,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::net::TcpStream;
+use tokio::sync::MutexGuard;
 use tokio::time::{sleep_until, timeout};
 
 use self::application::Application;
-use crate::backoff::Backoff;
+use crate::backoff::{Attempt, Backoff};
 use crate::config::Config;
-use crate::error::{Error, Step};
+use crate::error::{Blame, Error, Step};
 use crate::stream::SecureStream;
 
 pub use endpoint::Endpoint;
@@ -43,6 +44,7 @@ struct Shared {
     broker: String,
     config: Config,
     backoff: Mutex<Backoff>,
+    probe: tokio::sync::Mutex<()>,
 }
 
 impl Bridge {
@@ -55,7 +57,8 @@ impl Bridge {
         let shared = Shared {
             broker: broker.into(),
             config,
-            backoff: Mutex::new(Backoff::new()),
+            backoff: Mutex::default(),
+            probe: tokio::sync::Mutex::default(),
         };
         Ok(Self {
             shared: Arc::new(shared),
@@ -136,10 +139,12 @@ impl Bridge {
         };
         let connect = &application.connect;
         let attempt = async {
-            self.wait_for_turn().await;
+            let probe = self.wait_for_turn().await;
+            let begun = self.backoff().begin();
             let outcome = async { SecureStream::connect(&self.shared.config, dial().await?, connect).await };
             let outcome = outcome.await;
-            self.note(&outcome);
+            self.note(begun, &outcome);
+            drop(probe);
             outcome
         };
         // A client that has given up is not worth an attempt, and its next one must not queue behind it.
@@ -156,21 +161,32 @@ impl Bridge {
         }
     }
 
-    async fn wait_for_turn(&self) {
+    /// Waits as long as the back-off says. While the broker is failing, one client at a time finds out whether it still
+    /// does, and holds what this returns meanwhile.
+    async fn wait_for_turn(&self) -> Option<MutexGuard<'_, ()>> {
+        if !self.backoff().is_failing() {
+            return None;
+        }
+        let probe = self.shared.probe.lock().await;
         loop {
-            let ready = self.backoff().ready();
+            let (failing, ready) = {
+                let backoff = self.backoff();
+                (backoff.is_failing(), backoff.ready())
+            };
             match ready {
-                None => return,
                 Some(at) => sleep_until(at).await,
+                None => return failing.then_some(probe),
             }
         }
     }
 
-    fn note<T>(&self, outcome: &Result<T, Error>) {
+    fn note<T>(&self, begun: Attempt, outcome: &Result<T, Error>) {
         match outcome {
             Ok(_) => self.backoff().succeeded(),
+            // The same settings fail for other reasons than the broker's, and nobody else's connection waits for that.
+            Err(error) if error.blame() == Blame::Setup => {}
             // Jitter needs no secrecy; without a generator everybody waits the longest.
-            Err(_) => self.backoff().failed(getrandom::u32().unwrap_or(u32::MAX)),
+            Err(_) => self.backoff().failed(begun, getrandom::u32().unwrap_or(u32::MAX)),
         }
     }
 

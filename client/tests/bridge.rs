@@ -302,6 +302,57 @@ async fn a_broker_that_cannot_be_reached_is_told_and_the_next_attempt_waits() {
 }
 
 #[tokio::test]
+async fn clients_that_fail_together_do_not_add_up_their_waits_and_one_of_them_probes() {
+    let setup = Setup::new();
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
+    let bridge = Bridge::new(listener.local_addr().expect("address").to_string(), setup.config()).expect("bridge");
+    let start = || {
+        let (mut application, far) = duplex(65_536);
+        let bridge = bridge.clone();
+        let served = tokio::spawn(async move { bridge.serve(far).await });
+        async move {
+            application.write_all(CONNECT_5).await.expect("writes");
+            (application, served)
+        }
+    };
+    // Eight at once are hung up on.
+    let mut clients = Vec::new();
+    for _ in 0..8 {
+        clients.push(start().await);
+    }
+    for _ in 0..8 {
+        drop(listener.accept().await.expect("dials"));
+    }
+    for (_, served) in clients {
+        assert!(matches!(served.await.expect("bridge"), Err(Error::Closed(_))));
+    }
+    // Of the next two one comes, after the wait that follows one failure, and the other only once that is decided.
+    let _waiting = [start().await, start().await];
+    let (probe, _) = timeout(Duration::from_secs(2), listener.accept())
+        .await
+        .expect("half a second")
+        .expect("dials");
+    assert!(
+        timeout(Duration::from_millis(300), listener.accept()).await.is_err(),
+        "two probes"
+    );
+    let realm = setup.realm.clone();
+    tokio::spawn(async move {
+        realm
+            .accept(probe)
+            .await
+            .expect("handshake")
+            .answer(CONNACK_5)
+            .await
+            .expect("answers")
+    });
+    timeout(Duration::from_secs(2), listener.accept())
+        .await
+        .expect("at once")
+        .expect("dials");
+}
+
+#[tokio::test]
 async fn a_client_that_gives_up_while_it_waits_costs_no_attempt() {
     let setup = Setup::new();
     let silent = TcpListener::bind("127.0.0.1:0").await.expect("binds");
