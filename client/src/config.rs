@@ -109,6 +109,11 @@ impl Config {
         if !self.credential.mode().allowed_in(self.suite.profile()) {
             return Err(ConfigError::Mode);
         }
+        if let Credential::Kem { key, .. } = &self.credential
+            && key.kind() != Some((self.suite.kem(), self.suite.group()))
+        {
+            return Err(ConfigError::DeviceKey);
+        }
         if !(64..=16_384).contains(&self.record_limit) || !(128..=16_384).contains(&self.packet_limit) {
             return Err(ConfigError::Limits);
         }

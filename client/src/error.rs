@@ -212,6 +212,11 @@ pub enum ConfigError {
         "anonymous connections need a suite of profile P2, whose name ends in -p2 or whose AEAD is chacha20poly1305"
     )]
     Mode,
+    /// The device key belongs to another KEM or group than the suite.
+    #[error(
+        "the device key was made for suites of another KEM or group; choose a suite of its kind, or make and enrol another key"
+    )]
+    DeviceKey,
     /// The pinned key is none that this build can use.
     #[error("the pinned broker key cannot be used by this build; ask the broker's operator for its key line")]
     Pin,

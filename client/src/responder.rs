@@ -4,13 +4,12 @@
 //! limits on load, no registry and no policy: never put it on a network.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hybrid_handshake::broker::{AwaitM1, AwaitM3, Claim, Decoy, Enrolled, M2Params, SendM4};
 use hybrid_handshake::control::{self, Kind};
 use hybrid_handshake::drbg::Drbg;
-use hybrid_handshake::identity::{BrokerKey, BrokerKeyPair, BrokerLine, DecoySecret, DeviceId, Psk, generate_key};
+use hybrid_handshake::identity::{BrokerKey, BrokerKeyPair, BrokerLine, DecoySecret, DeviceId, generate_key};
 use hybrid_handshake::message::{BrokerLimits, Capabilities, M1Header, m2_len, m4_len};
 use hybrid_handshake::mqtt::PacketType;
 use hybrid_handshake::mqtt::outer::{self, FromClient, Pieces};
@@ -31,7 +30,7 @@ use crate::stream::{SecureStream, packet};
 pub struct Realm {
     line: String,
     key: BrokerKeyPair<Zeroizing<Vec<u8>>>,
-    devices: HashMap<DeviceId, Arc<Psk>>,
+    devices: HashMap<DeviceId, Credential>,
     decoy: DecoySecret,
     tickets: Option<TicketKeys>,
     news: Vec<(Kind, Vec<u8>)>,
@@ -65,8 +64,8 @@ impl Realm {
 
     /// Accepts clients with this credential from now on.
     pub fn enroll(&mut self, credential: &Credential) {
-        if let Credential::Psk { id, psk } = credential {
-            self.devices.insert(*id, psk.clone());
+        if let Some(id) = credential.id() {
+            self.devices.insert(id, credential.clone());
         }
     }
 
@@ -139,10 +138,14 @@ impl Realm {
         incoming.consume(len);
 
         let fail = |e| Error::at(Step::M2, e);
-        let psk = claim.device.and_then(|id| self.devices.get(&id));
+        let device = claim.device.and_then(|id| self.devices.get(&id));
         let params = M2Params {
             secret: self.key.secret().map_err(fail)?,
-            enrolled: psk.map_or(Enrolled::Unknown, |psk| Enrolled::Psk(psk)),
+            enrolled: match device {
+                Some(Credential::Psk { psk, .. }) => Enrolled::Psk(psk),
+                Some(Credential::Kem { key, .. }) => Enrolled::Kem(key.secret().map_err(fail)?.key),
+                Some(Credential::Anonymous) | None => Enrolled::Unknown,
+            },
             decoy: Decoy {
                 secret: &self.decoy,
                 key: None,

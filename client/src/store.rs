@@ -1,6 +1,7 @@
 //! What a client keeps in files: the broker's pinned key, its own credential, the last session's ticket.
 
 mod credential;
+mod device;
 mod file;
 mod pins;
 mod text;
@@ -11,6 +12,7 @@ use std::path::Path;
 use crate::error::{Error, FileProblem};
 
 pub use credential::Credential;
+pub use device::DeviceKey;
 pub use pins::Pins;
 pub use tickets::Tickets;
 

@@ -158,6 +158,21 @@ fn keygen_writes_a_private_file_once_and_shows_fingerprints() {
 }
 
 #[test]
+fn keygen_device_prints_what_is_enrolled_and_keeps_the_secret_half() {
+    let home = Home::empty();
+    let run = home.kemqtt(&["keygen", "device", "--id", "pump-17"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(
+        run.stdout.starts_with("hkm1-device pump-17 ") && run.stdout.lines().count() == 1,
+        "{}",
+        run.stdout
+    );
+    let text = fs::read_to_string(home.config("credential.key")).expect("reads");
+    let secret = text.lines().nth(1).expect("secret half");
+    assert!(!run.stdout.contains(secret) && !run.stderr.contains(secret));
+}
+
+#[test]
 fn a_research_suite_is_warned_of_once() {
     let home = Home::with_keys();
     let run = home.kemqtt(&[

@@ -54,6 +54,51 @@ fn a_new_credential_is_private_reads_back_and_is_never_overwritten() {
 }
 
 #[test]
+fn a_key_pair_reads_back_whole_and_only_its_public_half_is_enrolled() {
+    let directory = tempfile::tempdir().expect("directory");
+    let id = DeviceId::new("pump-17").expect("id");
+    for suite in [
+        "x25519-mlkem768-chacha20poly1305",
+        "p256-mlkem1024-ascon",
+        "x25519-ctrulight-ascon",
+    ] {
+        let path = directory.path().join(suite);
+        let key = Credential::generate_key(id, peer::suite(suite)).expect("key");
+        key.create(&path).expect("creates");
+        let loaded = Credential::load(&path).expect("loads");
+        let public = key.public_line().expect("public half");
+        assert_eq!((loaded.id(), loaded.public_line()), (Some(id), Some(public.clone())));
+        assert!(public.starts_with("hkm1-device pump-17 "));
+        let text = fs::read_to_string(&path).expect("reads");
+        assert_eq!(text.lines().next(), Some(&public[..]));
+
+        assert!(
+            matches!(problem(Credential::from_text(&public)), FileProblem::Format(what) if what.contains("public half"))
+        );
+        // The secret half of another device.
+        let other = directory.path().join("other");
+        let _ = fs::remove_file(&other);
+        Credential::generate_key(id, peer::suite(suite))
+            .expect("key")
+            .create(&other)
+            .expect("creates");
+        let other = fs::read_to_string(&other).expect("reads");
+        let mixed = format!("{public}\n{}", other.lines().nth(1).expect("secret half"));
+        assert!(
+            matches!(problem(Credential::from_text(&mixed)), FileProblem::Format(_)),
+            "{suite}"
+        );
+        assert!(
+            matches!(
+                problem(Credential::from_text(&text[..text.len() - 10])),
+                FileProblem::Format(_)
+            ),
+            "{suite}"
+        );
+    }
+}
+
+#[test]
 fn a_credential_that_others_can_touch_is_refused_with_its_mode() {
     let directory = tempfile::tempdir().expect("directory");
     for mode in [0o600, 0o400, 0o700] {

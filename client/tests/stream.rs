@@ -53,6 +53,37 @@ async fn both_aeads_profiles_and_modes_carry_connect_connack_and_data() {
 }
 
 #[tokio::test]
+async fn a_device_with_a_key_pair_connects_with_every_kind_of_suite() {
+    let mut setup = Setup::new();
+    for name in [
+        "x25519-mlkem768-chacha20poly1305",
+        "x25519-ctrulight-ascon",
+        "x25519-ntruplus768-ascon-p2",
+    ] {
+        let id = DeviceId::new(&format!("pump-{}", name.len())).expect("id");
+        let device = Credential::generate_key(id, suite(name)).expect("key");
+        Arc::get_mut(&mut setup.realm).expect("alone").enroll(&device);
+        let config = Config::new(setup.pins(), device.clone()).suite(suite(name));
+        let (wire, broker) = setup.echo(CONNACK_5);
+        let (mut stream, _) = SecureStream::connect(&config, wire, CONNECT_5).await.expect(name);
+        stream.shutdown().await.expect("closes");
+        assert_eq!(broker.await.expect("broker").expect("handshake").device, Some(id));
+
+        let other_kem = Config::new(setup.pins(), device).suite(suite("x25519-mlkem512-ascon"));
+        assert_eq!(other_kem.check(), Err(ConfigError::DeviceKey));
+    }
+    // The enrolled name with another key.
+    let id = DeviceId::new("pump-22").expect("id");
+    let stranger = Credential::generate_key(id, suite("x25519-ctrulight-ascon")).expect("key");
+    let config = Config::new(setup.pins(), stranger).suite(suite("x25519-ctrulight-ascon"));
+    let (wire, _broker) = setup.echo(CONNACK_5);
+    let error = SecureStream::connect(&config, wire, CONNECT_5)
+        .await
+        .expect_err("not enrolled");
+    assert!(matches!(error, Error::Unproven(Step::M2)), "{error}");
+}
+
+#[tokio::test]
 async fn five_megabytes_pass_and_the_ratchet_turns_on_small_records() {
     let setup = Setup::new();
     let (wire, _broker) = setup.echo(CONNACK_5);

@@ -313,17 +313,30 @@ fn from5(event: mqtt5::Event) -> Option<Event> {
 
 fn error4(error: mqtt4::ConnectionError) -> anyhow::Error {
     match error {
-        mqtt4::ConnectionError::ConnectionRefused(code) => Failure::Refused(format!("the session: {code:?}")).into(),
+        mqtt4::ConnectionError::ConnectionRefused(code) => {
+            let hint = if code == mqtt4::ConnectReturnCode::BadClientId {
+                CLIENT_ID_HINT
+            } else {
+                ""
+            };
+            Failure::Refused(format!("the session: {code:?}{hint}")).into()
+        }
         error => error.into(),
     }
 }
 
 fn error5(error: mqtt5::ConnectionError) -> anyhow::Error {
     match error {
-        mqtt5::ConnectionError::ConnectionRefused(code) => Failure::Refused(format!("the session: {code:?}")).into(),
+        mqtt5::ConnectionError::ConnectionRefused(code) => {
+            let unfit = code == mqtt5::mqttbytes::v5::ConnectReturnCode::ClientIdentifierNotValid;
+            let hint = if unfit { CLIENT_ID_HINT } else { "" };
+            Failure::Refused(format!("the session: {code:?}{hint}")).into()
+        }
         error => error.into(),
     }
 }
+
+const CLIENT_ID_HINT: &str = "; without --id the broker takes the device's own, other names need its consent";
 
 fn qos4(qos: u8) -> mqtt4::QoS {
     match qos {

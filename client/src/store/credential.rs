@@ -4,11 +4,13 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use hybrid_handshake::Error as Hkm1;
 use hybrid_handshake::client;
 use hybrid_handshake::identity::{DeviceId, Psk};
-use hybrid_handshake::suite::Mode;
+use hybrid_handshake::suite::{Mode, SuiteId};
 use zeroize::Zeroizing;
 
+use super::device::DeviceKey;
 use super::file::{self, Privacy};
 use super::text;
 use crate::error::Error;
@@ -26,10 +28,18 @@ pub enum Credential {
         /// 32 random bytes that only the device and the broker know.
         psk: Arc<Psk>,
     },
+    /// By a static key whose secret half never leaves the device.
+    Kem {
+        /// The enrolled name.
+        id: DeviceId,
+        /// The key pair; it serves suites of its own KEM and group.
+        key: Arc<DeviceKey>,
+    },
 }
 
 impl Credential {
-    /// Reads a credential file: one line `hkm1-psk <id> <base64>`.
+    /// Reads a credential file: one line `hkm1-psk <id> <base64>`, or the two lines that [`Credential::create`] writes for
+    /// a key pair.
     ///
     /// # Errors
     /// [`Error::File`], also if others than the owner may read or write the file.
@@ -59,6 +69,25 @@ impl Credential {
         })
     }
 
+    /// Makes a key pair for the device `id`, to be used with `suite` and others of its KEM and group.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if this build has no such suite, [`Error::Random`].
+    pub fn generate_key(id: DeviceId, suite: SuiteId) -> Result<Self, Error> {
+        Ok(Self::Kem {
+            id,
+            key: Arc::new(DeviceKey::generate(suite)?),
+        })
+    }
+
+    /// The line `hkm1-device <id> <base64>` by which a key pair is enrolled; holds nothing secret. `None` for others.
+    pub fn public_line(&self) -> Option<String> {
+        match self {
+            Self::Kem { id, key } => key.public_line(*id).ok(),
+            _ => None,
+        }
+    }
+
     /// Writes the credential to a new file of mode 0600.
     ///
     /// # Errors
@@ -77,19 +106,31 @@ impl Credential {
     pub fn id(&self) -> Option<DeviceId> {
         match self {
             Self::Anonymous => None,
-            Self::Psk { id, .. } => Some(*id),
+            Self::Psk { id, .. } | Self::Kem { id, .. } => Some(*id),
         }
     }
 
     pub(crate) fn mode(&self) -> Mode {
-        self.view().mode()
+        match self {
+            Self::Anonymous => Mode::Anonymous,
+            Self::Psk { .. } => Mode::Psk,
+            Self::Kem { .. } => Mode::Kem,
+        }
     }
 
-    pub(crate) fn view(&self) -> client::Credential<'_> {
-        match self {
+    /// What the client machine takes.
+    ///
+    /// # Errors
+    /// None: keys were checked when they were loaded.
+    pub(crate) fn view(&self) -> Result<client::Credential<'_>, Hkm1> {
+        Ok(match self {
             Self::Anonymous => client::Credential::Anonymous,
             Self::Psk { id, psk } => client::Credential::Psk { id, psk },
-        }
+            Self::Kem { id, key } => client::Credential::Kem {
+                id,
+                secret: key.secret()?,
+            },
+        })
     }
 }
 
@@ -98,6 +139,7 @@ impl fmt::Debug for Credential {
         match self {
             Self::Anonymous => f.write_str("Anonymous"),
             Self::Psk { id, .. } => write!(f, "Psk({id})"),
+            Self::Kem { id, key } => write!(f, "Kem({id}, {key:?})"),
         }
     }
 }

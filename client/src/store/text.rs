@@ -6,11 +6,12 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hybrid_handshake::Error as Hkm1;
-use hybrid_handshake::identity::{BrokerKey, BrokerLine, DeviceId, MAX_KEY_LEN, Psk, PskLine};
+use hybrid_handshake::identity::{BrokerKey, BrokerLine, DeviceId, DeviceLine, MAX_KEY_LEN, Psk, PskLine};
 use hybrid_handshake::resume::{STORED_LEN, Ticket};
 use zeroize::Zeroizing;
 
 use super::credential::Credential;
+use super::device::DeviceKey;
 use super::pins::Pin;
 use super::tickets::{Held, Owner};
 
@@ -56,31 +57,64 @@ pub(super) fn format_pins<'p>(pins: impl Iterator<Item = &'p Pin>) -> String {
 pub(super) fn parse_credential(text: &str) -> Result<Credential, &'static str> {
     let mut lines = lines(text);
     let line = lines.next().ok_or("is empty; it needs one `hkm1-psk` line")?;
-    if lines.next().is_some() {
-        return Err("holds more than one credential; keep one file per device");
-    }
-    match PskLine::parse(line) {
-        Ok(PskLine { id, psk }) => Ok(Credential::Psk { id, psk: Arc::new(psk) }),
-        Err(_) if line.starts_with("hkm1-broker") => Err("is a broker's key, not a credential; exchange the two files"),
-        Err(_) => Err("holds no credential; the line is `hkm1-psk <id> <base64 of 32 bytes>`"),
+    let credential = match line.split_ascii_whitespace().next() {
+        Some("hkm1-device") => parse_device(line, lines.next()),
+        Some("hkm1-broker") => Err("is a broker's key, not a credential; exchange the two files"),
+        _ => match PskLine::parse(line) {
+            Ok(PskLine { id, psk }) => Ok(Credential::Psk { id, psk: Arc::new(psk) }),
+            Err(_) => Err("holds no credential; the line is `hkm1-psk <id> <base64 of 32 bytes>`"),
+        },
+    }?;
+    match lines.next() {
+        None => Ok(credential),
+        Some(_) => Err("holds more than one credential; keep one file per device"),
     }
 }
 
 /// The opposite of [`parse_credential`]; `None` if there is nothing to write.
 pub(super) fn format_credential(credential: &Credential) -> Option<Zeroizing<String>> {
-    let Credential::Psk { id, psk } = credential else {
-        return None;
-    };
-    // Long enough for any id: a string that grows leaves copies behind.
-    let mut text = Zeroizing::new(String::with_capacity(128));
-    let line = PskLine {
-        id: *id,
-        psk: Psk::from_bytes(*psk.expose()),
-    };
-    line.write(&mut *text).ok()?;
+    // Long enough for any key: a string that grows leaves copies behind.
+    let mut text = Zeroizing::new(String::with_capacity(MAX_CREDENTIAL_LEN));
+    match credential {
+        Credential::Anonymous => return None,
+        Credential::Psk { id, psk } => {
+            let line = PskLine {
+                id: *id,
+                psk: Psk::from_bytes(*psk.expose()),
+            };
+            line.write(&mut *text).ok()?;
+        }
+        Credential::Kem { id, key } => {
+            text.push_str(&key.public_line(*id).ok()?);
+            text.push('\n');
+            text.push_str(SECRET_TAG);
+            text.push(' ');
+            STANDARD.encode_string(key.secret_bytes().as_slice(), &mut text);
+        }
+    }
     text.push('\n');
     Some(text)
 }
+
+/// `hkm1-device <id> <base64>` as it is enrolled, and `hkm1-device-secret <base64 of dk | z | x>` for this client only.
+fn parse_device(public: &str, secret: Option<&str>) -> Result<Credential, &'static str> {
+    let none = "holds no usable device key; make a new one and enrol it";
+    let mut buffer = [0; MAX_KEY_LEN];
+    let DeviceLine { id, key } = DeviceLine::parse(public, &mut buffer).map_err(|_| none)?;
+    let secret = secret
+        .and_then(|line| line.strip_prefix(SECRET_TAG))
+        .ok_or("is the public half of a device key only")?;
+    let mut bytes = Zeroizing::new(vec![0; secret.len()]);
+    let len = STANDARD.decode_slice(secret.trim(), &mut bytes).map_err(|_| none)?;
+    match DeviceKey::load(&key, &bytes[..len]) {
+        Ok(key) => Ok(Credential::Kem { id, key: Arc::new(key) }),
+        Err(Hkm1::Unsupported) => Err("holds a key of a kind that this build does not know"),
+        Err(_) => Err(none),
+    }
+}
+
+const SECRET_TAG: &str = "hkm1-device-secret";
+const MAX_CREDENTIAL_LEN: usize = 16 * 1024;
 
 fn parse_pin(line: &str) -> Result<Pin, &'static str> {
     let mut buffer = [0; MAX_KEY_LEN];

@@ -52,9 +52,10 @@ where
     let resumed = tickets.and_then(|tickets| tickets.for_attempt(&owner, config.suite));
     let machine = client::Config {
         broker_key,
-        credential: resumed
-            .as_deref()
-            .map_or_else(|| config.credential.view(), client::Credential::Ticket),
+        credential: match resumed.as_deref() {
+            Some(ticket) => client::Credential::Ticket(ticket),
+            None => config.credential.view().map_err(|e| Error::at(Step::M1, e))?,
+        },
         floor: config.floor,
         limits: ClientLimits::new(config.record_limit, config.packet_limit).map_err(|_| ConfigError::Limits)?,
         capabilities: capabilities(config),
