@@ -7,7 +7,9 @@ mod any;
 mod fixed;
 mod id;
 mod kem;
+mod kem_id;
 mod name;
+mod parts;
 
 pub use any::AnySuite;
 #[cfg(feature = "lab")]
@@ -17,9 +19,11 @@ pub use fixed::X25519CtruLightAscon;
 #[cfg(feature = "kyber")]
 pub use fixed::X25519MlKem768ChaCha20Poly1305;
 pub use fixed::{FixedAead, FixedProfile, P1, P2, StaticSuite};
-pub use id::{AeadId, Group, KemId, KemStatus, Mode, Profile, SuiteId};
+pub use id::SuiteId;
 pub use kem::{AnyKem, Ephemeral, FixedKem, KemScheme, NamedKem};
+pub use kem_id::{KemId, KemStatus};
 pub use name::UnknownSuite;
+pub use parts::{AeadId, Group, Mode, Profile};
 
 use crate::{aead::Aead, dh::Dh};
 

@@ -5,6 +5,7 @@ use core::fmt;
 
 use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::Drbg;
@@ -75,13 +76,7 @@ impl<E: fmt::Debug + fmt::Display> core::error::Error for SeedError<E> {}
 /// [`SeedError`]; the old seed has then not been used.
 pub fn boot<S: SeedStore>(store: &mut S, id: &DeviceId, rng_bytes: &[u8; 32]) -> Result<Drbg, SeedError<S::Error>> {
     let (slot, current) = newest(store)?.ok_or(SeedError::Missing)?;
-    let successor = current.successor().encode();
-    store.write(slot.other(), &successor).map_err(SeedError::Store)?;
-    let mut written = Zeroizing::new([0; SLOT_LEN]);
-    store.read(slot.other(), &mut written).map_err(SeedError::Store)?;
-    if *written != *successor {
-        return Err(SeedError::ReadBack);
-    }
+    write(store, slot.other(), &current.successor())?;
     store.erase(slot).map_err(SeedError::Store)?;
     Ok(Drbg::device(&current.seed, id, rng_bytes))
 }
@@ -91,16 +86,21 @@ pub fn boot<S: SeedStore>(store: &mut S, id: &DeviceId, rng_bytes: &[u8; 32]) ->
 /// # Errors
 /// [`SeedError::ReadBack`], [`SeedError::Store`].
 pub fn provision<S: SeedStore>(store: &mut S, seed: &[u8; 32]) -> Result<(), SeedError<S::Error>> {
+    store.erase(Slot::B).map_err(SeedError::Store)?;
     let first = Seed {
         seed: Zeroizing::new(*seed),
         generation: 0,
-    }
-    .encode();
-    store.erase(Slot::B).map_err(SeedError::Store)?;
-    store.write(Slot::A, &first).map_err(SeedError::Store)?;
+    };
+    write(store, Slot::A, &first)
+}
+
+/// Writes a slot and reads it back.
+fn write<S: SeedStore>(store: &mut S, slot: Slot, seed: &Seed) -> Result<(), SeedError<S::Error>> {
+    let bytes = seed.encode();
+    store.write(slot, &bytes).map_err(SeedError::Store)?;
     let mut written = Zeroizing::new([0; SLOT_LEN]);
-    store.read(Slot::A, &mut written).map_err(SeedError::Store)?;
-    if *written == *first {
+    store.read(slot, &mut written).map_err(SeedError::Store)?;
+    if written.ct_eq(&*bytes).into() {
         Ok(())
     } else {
         Err(SeedError::ReadBack)

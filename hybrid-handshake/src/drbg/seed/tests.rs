@@ -40,7 +40,11 @@ impl SeedStore for Eeprom {
     }
 
     fn write(&mut self, slot: Slot, bytes: &[u8; SLOT_LEN]) -> Result<(), Self::Error> {
-        self.power = self.power.checked_sub(1).ok_or("power cut")?;
+        let Some(power) = self.power.checked_sub(1) else {
+            self.slots[slot as usize][..17].copy_from_slice(&bytes[..17]);
+            return Err("power cut");
+        };
+        self.power = power;
         self.slots[slot as usize] = *bytes;
         self.slots[slot as usize][3] ^= u8::from(self.worn);
         Ok(())
