@@ -29,6 +29,8 @@ pub struct Config {
     pub user_prefix: String,
     /// File whose first line is the password handed to the back end for enrolled devices.
     pub password_file: Option<PathBuf>,
+    /// File with the ticket keys that a fleet of gateways shares; without it they live in the registry.
+    pub ticket_file: Option<PathBuf>,
     /// Budgets and time limits.
     pub limits: Limits,
     /// Address of the metrics and health page; loopback only.

@@ -34,6 +34,7 @@ use crate::{
     backend::Connector,
     keys::KeyRing,
     policy::Policy,
+    tickets::Tickets,
     wire::Observer,
 };
 use decoys::Decoys;
@@ -125,6 +126,7 @@ struct Shared {
     admission: Admission,
     workers: Workers,
     live: Live,
+    tickets: Tickets,
     metrics: Arc<Metrics>,
     observer: Option<Observer>,
     tasks: TaskTracker,

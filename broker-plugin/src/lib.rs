@@ -14,6 +14,7 @@ pub mod metrics;
 pub mod policy;
 mod refusal;
 pub mod registry;
+mod tickets;
 pub mod wire;
 
 pub use admin::AdminError;

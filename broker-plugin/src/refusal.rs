@@ -165,6 +165,8 @@ impl From<io::Error> for Refusal {
 pub(crate) enum InnerRefusal {
     /// The device is revoked.
     Revoked,
+    /// The device has got another credential since its ticket was sealed.
+    CredentialChanged,
     /// The device may not use this mode or suite.
     NotAllowed,
     /// The device may not use this client id, or it belongs to another.
@@ -188,6 +190,7 @@ impl InnerRefusal {
     pub(crate) const fn cause(self) -> &'static str {
         match self {
             Self::Revoked => "revoked",
+            Self::CredentialChanged => "credential-changed",
             Self::NotAllowed => "device-mode-or-suite",
             Self::ClientId => "client-id",
             Self::UserName => "user-name",
@@ -202,7 +205,7 @@ impl InnerRefusal {
     /// The reason code; older levels get its return code.
     pub(crate) const fn code(self) -> ReasonCode {
         match self {
-            Self::Revoked | Self::NotAllowed | Self::UserName => ReasonCode::NotAuthorized,
+            Self::Revoked | Self::CredentialChanged | Self::NotAllowed | Self::UserName => ReasonCode::NotAuthorized,
             Self::ClientId => ReasonCode::ClientIdentifierNotValid,
             Self::Unreachable | Self::Registry => ReasonCode::ServerUnavailable,
             Self::TooLarge => ReasonCode::PacketTooLarge,

@@ -3,6 +3,7 @@
 mod devices;
 mod keys;
 mod seal;
+mod tickets;
 
 use std::{io, path::Path, path::PathBuf, time::Duration};
 

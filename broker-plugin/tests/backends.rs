@@ -22,7 +22,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use client::{Device, Session, within};
+use client::{Device, Session, eventually, within};
 use world::World;
 
 const ACCEPTED: &[u8] = b"\x20\x03\0\0\0";
@@ -291,9 +291,7 @@ async fn the_client_gets_the_last_words_of_the_back_end() {
     assert_eq!(session.expect(PacketType::Disconnect).await, b"\xe0\x01\x8b");
     assert!(session.packet().await.is_none());
     drop(session);
-    while world.metrics.closed("backend-closed") == 0 {
-        sleep(Duration::from_millis(5)).await;
-    }
+    eventually(|| world.metrics.closed("backend-closed") == 1).await;
     world.stop().await;
 }
 

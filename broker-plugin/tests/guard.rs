@@ -24,11 +24,13 @@ use rumqttd::{
 };
 use tokio::time::{sleep, timeout};
 
-use client::Session;
+use client::{Session, eventually};
 use world::World;
 
 /// A bare router as rumqttd's own listener drives it.
-struct Bare(mpsc::Sender<(String, bool, mpsc::Sender<(LinkTx, LinkRx)>)>);
+struct Bare(mpsc::Sender<(String, bool, mpsc::Sender<Halves>)>);
+
+type Halves = (LinkTx, LinkRx);
 
 impl Bare {
     fn new() -> Self {
@@ -271,9 +273,7 @@ async fn packets_of_a_server_end_the_session_that_sends_them_and_free_its_place(
         assert_eq!(session.expect(PacketType::Disconnect).await[2], 0x82);
         assert!(session.packet().await.is_none());
     }
-    while bystanders.world.metrics.router_links.get() != before {
-        sleep(Duration::from_millis(5)).await;
-    }
+    eventually(|| bystanders.world.metrics.router_links.get() == before).await;
     bystanders.are_unharmed().await;
 }
 

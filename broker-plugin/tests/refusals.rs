@@ -17,9 +17,9 @@ use hybrid_handshake::{
     mqtt::{Connect, Level, ReasonCode},
 };
 use kemqtt_broker::{Backend, Limits, backend::RumqttdConfig};
-use tokio::{net::TcpListener, time::sleep};
+use tokio::net::TcpListener;
 
-use client::{Device, Failure, auth_packet, connect_packet, psk_line};
+use client::{Device, Failure, auth_packet, connect_packet, eventually, psk_line};
 use world::World;
 
 /// Sends `m1` in its packet; it must be refused.
@@ -351,9 +351,7 @@ async fn a_flood_evicts_the_oldest_half_open_connections() {
     for _ in 0..6 {
         wires.push(world.wire().await);
         // In the order of their numbers.
-        while world.metrics.connections.get() < wires.len() as u64 {
-            sleep(Duration::from_millis(1)).await;
-        }
+        eventually(|| world.metrics.connections.get() == wires.len() as u64).await;
     }
     for wire in &mut wires[..3] {
         assert_eq!(wire.refusal().await, Ok(ReasonCode::QuotaExceeded));

@@ -244,3 +244,28 @@ async fn init_never_overwrites_and_open_never_creates() {
     fs::write(place.key(), "not hexadecimal").unwrap();
     assert!(matches!(SealKey::load(&place.key()), Err(SealError::Format(_))));
 }
+
+#[tokio::test]
+async fn ticket_keys_change_once_a_day_and_two_are_kept() {
+    const DAY: u64 = 24 * 60 * 60;
+    let registry = Registry::in_memory().await.unwrap();
+    let at = async |now| {
+        let (current, previous) = registry.ticket_keys(now).await.unwrap();
+        (*current.expose(), previous.map(|key| *key.expose()))
+    };
+    let start = 1_700_000_000;
+    let (first, none) = at(start).await;
+    assert_eq!(none, None);
+    assert_eq!(at(start + DAY - 1).await, (first, None));
+    let (second, previous) = at(start + DAY).await;
+    assert_eq!(previous, Some(first));
+    assert_ne!(second, first);
+    assert_eq!(
+        at(start + DAY + 1).await,
+        (second, Some(first)),
+        "another gateway finds the same"
+    );
+    let (third, previous) = at(start + 2 * DAY).await;
+    assert_eq!(previous, Some(second));
+    assert_ne!(third, first);
+}

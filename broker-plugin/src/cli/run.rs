@@ -27,6 +27,9 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
         let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
         builder = builder.backend_password(text.lines().next().unwrap_or_default());
     }
+    if let Some(path) = config.ticket_file {
+        builder = builder.ticket_file(path);
+    }
     if let Some(address) = config.metrics {
         builder = builder.metrics(address);
     }

@@ -32,6 +32,7 @@ struct File {
     listen: Option<Spanned<String>>,
     registry: Option<PathBuf>,
     seal_key: Option<PathBuf>,
+    ticket_file: Option<PathBuf>,
     #[serde(default)]
     allow_anonymous: bool,
     #[serde(default)]
@@ -156,6 +157,7 @@ impl Checked<'_> {
             client_id: self.client_id(file.identity.client_id.as_ref())?,
             user_prefix: self.user_prefix(file.identity.user_prefix.as_ref())?,
             password_file: file.identity.password_file,
+            ticket_file: file.ticket_file,
             limits: self.limits(&file.limits)?,
             metrics,
             log: self.log(file.log)?,

@@ -3,6 +3,7 @@
 use std::{
     io,
     net::SocketAddr,
+    path::PathBuf,
     sync::{Arc, atomic::AtomicU64},
 };
 
@@ -21,6 +22,7 @@ use crate::{
     admission::{Admission, Workers},
     keys::{KeyError, KeyRing},
     policy::{ClientIdPolicy, Policy},
+    tickets::{Source, Tickets},
     wire::{Observer, WireEvent},
 };
 
@@ -34,6 +36,7 @@ pub struct FrontBuilder {
     limits: Limits,
     metrics: Option<SocketAddr>,
     observer: Option<Observer>,
+    tickets: Source,
 }
 
 impl FrontBuilder {
@@ -100,6 +103,14 @@ impl FrontBuilder {
         self
     }
 
+    /// Takes the ticket keys from this file of mode 0600 instead of the registry: one or two lines of 64 hexadecimal
+    /// digits, of which the first seals and both open.
+    #[must_use]
+    pub fn ticket_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.tickets = Source::File(path.into());
+        self
+    }
+
     /// Serves metrics and health on this loopback address.
     #[must_use]
     pub const fn metrics(mut self, address: SocketAddr) -> Self {
@@ -125,6 +136,8 @@ impl FrontBuilder {
         let keys = KeyRing::load(&registry).await?;
         let decoys = Decoys::load(&registry, AnySuite::all().map(|suite| suite.id())).await?;
         let decoy = DecoySecret::from_bytes(*registry.decoy_secret().await?);
+        let tickets = Tickets::new(self.tickets);
+        tickets.refresh(&registry).await;
         let listener = bind(self.listen.as_deref().unwrap_or("127.0.0.1:0")).await?;
         let local_addr = listener.local_addr().map_err(BuildError::Listen)?;
         let metrics = Arc::new(Metrics::new());
@@ -149,6 +162,7 @@ impl FrontBuilder {
             backend: backend.start(&metrics),
             guard,
             live: live::Live::default(),
+            tickets,
             metrics,
             observer: self.observer,
             tasks: TaskTracker::new(),
@@ -157,6 +171,10 @@ impl FrontBuilder {
         });
         shared.tasks.spawn(accept(shared.clone(), listener));
         shared.tasks.spawn(live::watch(shared.clone()));
+        shared.tasks.spawn({
+            let shared = shared.clone();
+            async move { shared.tickets.watch(&shared.registry, &shared.stop).await }
+        });
         tracing::info!(%local_addr, "listening");
         Ok(Front {
             shared,

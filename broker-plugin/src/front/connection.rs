@@ -80,6 +80,8 @@ struct Connection {
 struct Established {
     records: flights::Records,
     reply: Reply,
+    /// The first message of the control stream.
+    ticket: Option<Vec<u8>>,
 }
 
 impl Connection {
@@ -89,6 +91,7 @@ impl Connection {
         let m1 = read_connect(&mut packet)?;
         let hello = flights::check_m1(&self.shared, m1)?;
         self.suite = Some(hello.suite());
+        let kid = hello.kid();
         // Not before: a client that could never connect is told that, and not that there is no room.
         self.permit()?;
         let opened = flights::open_m1(&self.shared, hello, m1.to_vec()).await?;
@@ -106,6 +109,7 @@ impl Connection {
         let (connect, proved) = flights::open_m3(&self.shared, offer, m3).await?;
         let claim = *proved.claim();
         self.permit()?.leave_handshake();
+        let generation = device.as_ref().map_or(0, |device| device.generation);
         let reply = inner::connect(
             &self.shared,
             &claim,
@@ -118,7 +122,8 @@ impl Connection {
         let (packet, records) = write_connack(proved, &reply.connack)?;
         self.write("CONNACK", &packet).await?;
         self.count_handshake(&claim, &reply, started.elapsed());
-        Ok(Established { records, reply })
+        let ticket = flights::ticket(&self.shared, &claim, &kid, generation, &records);
+        Ok(Established { records, reply, ticket })
     }
 
     /// Reads the first packet within its time and memory.
@@ -186,7 +191,7 @@ impl Connection {
     }
 
     /// Carries MQTT until one side ends.
-    async fn serve(mut self, Established { records, reply }: Established) {
+    async fn serve(mut self, Established { records, reply, ticket }: Established) {
         let cause = match reply.stream {
             None => "refused-inside",
             Some(backend) => {
@@ -199,6 +204,7 @@ impl Connection {
                     records,
                     backend,
                     level: reply.level,
+                    news: ticket.into_iter().collect(),
                 };
                 splice::run(&self.shared, &mut self.stream, session, live.as_ref()).await
             }

@@ -5,14 +5,17 @@ use std::{sync::Arc, time::Duration};
 use hybrid_handshake::{
     Error,
     broker::{AwaitM1, AwaitM3, Decoy, Enrolled, M2Params, SendM2, SendM4},
-    identity::{Psk, PublicKey},
+    control::{self, HEADER_LEN, Kind},
+    identity::{Kid, Psk, PublicKey},
     message::{BrokerLimits, Capabilities, M1Header},
+    resume::{Resumption, TICKET_LEN},
     suite::{AnySuite, Mode, SuiteId},
 };
 use tokio::time::timeout;
 
 use super::Shared;
 use crate::{
+    admission::Urgency,
     clock::unix_now,
     keys::{KeyPair, fresh_drbg},
     refusal::Refusal,
@@ -36,6 +39,10 @@ pub(super) struct Hello {
 impl Hello {
     pub(super) const fn suite(&self) -> SuiteId {
         self.header.suite()
+    }
+
+    pub(super) const fn kid(&self) -> Kid {
+        self.header.kid()
     }
 }
 
@@ -72,9 +79,9 @@ pub(super) fn check_m1(shared: &Shared, m1: &[u8]) -> Result<Hello, Refusal> {
     let key = shared.keys.get(&header.kid()).ok_or(Error::Unsupported)?.clone();
     AwaitM1::new(suite, &header, key.secret()?)?;
     match header.mode() {
-        Mode::Psk | Mode::Kem => {}
+        Mode::Psk | Mode::Kem | Mode::Resume => {}
         Mode::Anonymous if shared.policy.allow_anonymous => {}
-        Mode::Anonymous | Mode::Resume => return Err(Refusal::NotAllowed),
+        Mode::Anonymous => return Err(Refusal::NotAllowed),
     }
     if shared
         .policy
@@ -89,11 +96,19 @@ pub(super) fn check_m1(shared: &Shared, m1: &[u8]) -> Result<Hello, Refusal> {
 /// Opens box1 on a worker.
 pub(super) async fn open_m1(shared: &Shared, hello: Hello, mut m1: Vec<u8>) -> Result<Opened, Refusal> {
     let Hello { header, suite, key } = hello;
-    let opened = shared.workers.run(move || {
-        let (_, state) = AwaitM1::new(suite, &header, key.secret()?)?.read_m1(&mut m1, None, unix_now())?;
+    let tickets = shared.tickets.keys();
+    let urgency = urgency(header.mode());
+    let opened = shared.workers.run(urgency, move || {
+        let state = AwaitM1::new(suite, &header, key.secret()?)?;
+        let (_, state) = state.read_m1(&mut m1, tickets.as_deref(), unix_now())?;
         Ok::<_, Error>(Opened { state, key })
     });
-    Ok(opened.await??)
+    let opened = opened.await??;
+    match &opened.claim().resumed {
+        // Its ticket is from a time when anonymous clients were allowed.
+        Some(last) if last.mode == Mode::Anonymous && !shared.policy.allow_anonymous => Err(Refusal::NotAllowed),
+        _ => Ok(opened),
+    }
 }
 
 /// Asks the registry for the claimed device.
@@ -116,7 +131,7 @@ pub(super) async fn answer(
     let packet_limit = opened.state.limits().packet();
     let shared = shared.clone();
     let workers = shared.workers.clone();
-    let made = workers.run(move || {
+    let made = workers.run(urgency(opened.claim().mode), move || {
         let (m2, state) = write_m2(&shared, opened, device.as_ref())?;
         Ok::<_, Error>((
             Offer {
@@ -132,7 +147,7 @@ pub(super) async fn answer(
 
 /// Opens box3 on a worker; gives the application's CONNECT.
 pub(super) async fn open_m3(shared: &Shared, offer: Offer, mut m3: Vec<u8>) -> Result<(Vec<u8>, Proved), Refusal> {
-    let opened = shared.workers.run(move || {
+    let opened = shared.workers.run(Urgency::First, move || {
         let (connect, proved) = offer.state.read_m3(&mut m3)?;
         Ok::<_, Error>((connect.to_vec(), proved))
     });
@@ -145,6 +160,33 @@ pub(super) fn write_m4(proved: Proved, connack: &[u8]) -> Result<(Vec<u8>, Recor
     let (len, records) = proved.write_m4(connack, &mut m4)?;
     m4.truncate(len);
     Ok((m4, records))
+}
+
+/// The TICKET message of a session that has the option.
+pub(super) fn ticket(shared: &Shared, claim: &Claim, kid: &Kid, generation: u32, records: &Records) -> Option<Vec<u8>> {
+    if !records.options.has(Capabilities::TICKETS) {
+        return None;
+    }
+    let now = unix_now();
+    let resumption = Resumption::after(claim, generation, now);
+    let mut ticket = [0; TICKET_LEN];
+    let sealed = shared
+        .tickets
+        .keys()?
+        .seal(kid, &resumption, &records.rms, &mut fresh_drbg().ok()?, &mut ticket);
+    sealed.ok()?;
+    let lifetime = resumption.lifetime_s(now).to_be_bytes();
+    let mut message = vec![0; HEADER_LEN + lifetime.len() + TICKET_LEN];
+    control::write(Kind::Ticket, &[&lifetime, &ticket], &mut message).ok()?;
+    Some(message)
+}
+
+/// Resumptions are cheap and finish what was paid for already.
+const fn urgency(mode: Mode) -> Urgency {
+    match mode {
+        Mode::Resume => Urgency::First,
+        Mode::Kem | Mode::Psk | Mode::Anonymous => Urgency::Usual,
+    }
 }
 
 fn write_m2(
@@ -168,6 +210,11 @@ fn write_m2(
     } else {
         None
     };
+    let options = if shared.tickets.keys().is_some() {
+        Capabilities::TICKETS
+    } else {
+        Capabilities::NONE
+    };
     let params = M2Params {
         secret: broker_key.secret()?,
         enrolled,
@@ -177,7 +224,7 @@ fn write_m2(
         },
         now: unix_now(),
         limits: BrokerLimits::new(shared.limits.record, shared.limits.connect)?,
-        options: Capabilities::NONE,
+        options,
     };
     let mut m2 = vec![0; hybrid_handshake::message::m2_len(claim.suite, claim.mode)];
     let (len, state) = state.write_m2(&params, &mut fresh_drbg()?, &mut m2)?;

@@ -53,6 +53,10 @@ async fn try_connect(
     peer: SocketAddr,
     connack_limit: u16,
 ) -> Result<Reply, InnerRefusal> {
+    if claim.device.is_some() && device.is_none() {
+        // Gone since its ticket was sealed.
+        return Err(InnerRefusal::Revoked);
+    }
     if let Some(device) = device {
         check_device(device, claim)?;
         // A statistic: no reason to refuse anybody.
@@ -121,13 +125,19 @@ fn check_device(device: &Device, claim: &Claim) -> Result<(), InnerRefusal> {
     if device.revoked {
         return Err(InnerRefusal::Revoked);
     }
+    let resumed = claim.resumed.as_ref();
+    if resumed.is_some_and(|last| last.generation != device.generation) {
+        return Err(InnerRefusal::CredentialChanged);
+    }
     let floor = device.lowest_suite.map(SuiteId::from_code);
     let meets = match floor {
         None => true,
         // A floor that this build does not know cannot be shown to be met.
         Some(floor) => floor.is_some_and(|floor| claim.suite.meets(floor)),
     };
-    if meets && device.modes.allow(claim.mode.code()) {
+    let modes = [Some(claim.mode), resumed.map(|last| last.mode)];
+    let allowed = modes.into_iter().flatten().all(|mode| device.modes.allow(mode.code()));
+    if meets && allowed {
         Ok(())
     } else {
         Err(InnerRefusal::NotAllowed)

@@ -4,7 +4,7 @@
 mod inward;
 mod outward;
 
-use std::time::Duration;
+use std::{collections::VecDeque, time::Duration};
 
 use hybrid_handshake::mqtt::{Level, ReasonCode};
 use tokio::{io::split, net::TcpStream, time::sleep};
@@ -22,6 +22,8 @@ pub(super) struct Session {
     pub(super) records: Records,
     pub(super) backend: BoxedStream,
     pub(super) level: Level,
+    /// Control messages that the client gets first.
+    pub(super) news: VecDeque<Vec<u8>>,
 }
 
 /// Runs the session to its end and says why it ended.
@@ -35,13 +37,21 @@ pub(super) async fn run(
         records,
         backend,
         level,
+        news,
     } = session;
     let version = if level.is_v5() { Version::V5 } else { Version::V3 };
     let (client_rx, client_tx) = client.split();
     let (mut backend_rx, backend_tx) = split(backend);
     let guard = shared.guard.map(|max| Guard::new(version, max));
-    let mut inward = Inward::new(client_rx, backend_tx, records.opener, guard, &shared.metrics);
-    let mut outward = Outward::new(client_tx, records.sealer, version, &shared.metrics);
+    let mut inward = Inward::new(
+        client_rx,
+        backend_tx,
+        records.opener,
+        records.options,
+        guard,
+        &shared.metrics,
+    );
+    let mut outward = Outward::new(client_tx, records.sealer, news, version, &shared.metrics);
     let revoked = async {
         match live {
             Some(entry) => entry.revoked.cancelled().await,
@@ -56,7 +66,7 @@ pub(super) async fn run(
         () = shared.stop.cancelled() => End::Told("shutdown", ReasonCode::ServerShuttingDown),
     };
     match end {
-        End::ClientLost => BROKEN,
+        End::ClientLost | End::Inward(InwardEnd::Lost) => "client-lost",
         End::BackendClosed if inward.has_disconnected() => "client-closed",
         End::BackendClosed => "backend-closed",
         End::Told(cause, code) => {
@@ -89,7 +99,7 @@ enum End {
     Told(&'static str, ReasonCode),
 }
 
-/// The client's records no longer open, or its socket failed: nothing can be said any more.
+/// The client's records no longer open: nothing can be said any more.
 pub(super) const BROKEN: &str = "record";
 
 /// Without re-authentication.

@@ -80,7 +80,7 @@ impl Registry {
     /// # Errors
     /// The database's, or [`RegistryError::Damaged`].
     pub async fn broker_keys(&self) -> Result<Vec<StoredKey>, RegistryError> {
-        let rows = sqlx::query("SELECT * FROM broker_keys ORDER BY created, kid")
+        let rows = sqlx::query("SELECT * FROM broker_keys ORDER BY created, rowid")
             .fetch_all(&self.pool)
             .await?;
         rows.iter()

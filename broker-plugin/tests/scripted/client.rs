@@ -5,6 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 use hybrid_handshake::{
     Error, Established,
     client::{self, AwaitM2, AwaitM4, Start},
+    control::HEADER_LEN,
     drbg::Drbg,
     identity::{BrokerLine, DeviceId, PskLine},
     message::{Capabilities, ClientLimits},
@@ -13,6 +14,7 @@ use hybrid_handshake::{
         outer::{self, FromBroker, Pieces, frame_auth, frame_connect, read_from_broker},
     },
     record::{Content, HEADROOM, MIN_LEN},
+    resume::{TICKET_LEN, Ticket},
     suite::{AnySuite, Mode, SuiteId},
 };
 use tokio::{
@@ -26,6 +28,8 @@ pub struct Device {
     pub broker_line: String,
     /// `None`: anonymous.
     pub psk_line: Option<String>,
+    /// Used instead of the other credentials.
+    pub ticket: Option<Ticket>,
     pub suite: SuiteId,
     pub limits: ClientLimits,
 }
@@ -53,6 +57,7 @@ impl Device {
         Self {
             broker_line: broker_line.to_owned(),
             psk_line: Some(psk_line.to_owned()),
+            ticket: None,
             suite: SuiteId::HOST_DEFAULT,
             limits: ClientLimits::default(),
         }
@@ -68,6 +73,25 @@ impl Device {
     pub fn with_suite(mut self, name: &str) -> Self {
         self.suite = name.parse().expect("a suite");
         self
+    }
+
+    /// The same device with a ticket.
+    pub fn resuming(&self, ticket: Ticket) -> Self {
+        Self {
+            broker_line: self.broker_line.clone(),
+            psk_line: self.psk_line.clone(),
+            ticket: Some(ticket),
+            suite: self.suite,
+            limits: self.limits,
+        }
+    }
+
+    pub fn mode(&self) -> Mode {
+        match (&self.ticket, &self.psk_line) {
+            (Some(_), _) => Mode::Resume,
+            (None, Some(_)) => Mode::Psk,
+            (None, None) => Mode::Anonymous,
+        }
     }
 
     /// Runs the whole handshake; gives the inner CONNACK and the session.
@@ -110,17 +134,13 @@ impl Device {
                 wire,
                 established,
                 text: Vec::new(),
+                control: Vec::new(),
             },
         ))
     }
 
     pub async fn read_m2(&self, wire: &mut Wire) -> Result<Vec<u8>, Failure> {
-        let mode = if self.psk_line.is_some() {
-            Mode::Psk
-        } else {
-            Mode::Anonymous
-        };
-        let len = hybrid_handshake::message::m2_len(self.suite, mode);
+        let len = hybrid_handshake::message::m2_len(self.suite, self.mode());
         let mut pieces = Pieces::new(len as u16, self.limits.packet());
         let mut m2 = vec![0; len];
         while !pieces.is_complete() {
@@ -161,12 +181,13 @@ impl Device {
             .psk_line
             .as_deref()
             .map(|line| PskLine::parse(line).expect("a psk line"));
-        let credential = match &line {
-            Some(line) => client::Credential::Psk {
+        let credential = match (&self.ticket, &line) {
+            (Some(ticket), _) => client::Credential::Ticket(ticket),
+            (None, Some(line)) => client::Credential::Psk {
                 id: &line.id,
                 psk: &line.psk,
             },
-            None => client::Credential::Anonymous,
+            (None, None) => client::Credential::Anonymous,
         };
         run(&client::Config {
             broker_key,
@@ -244,6 +265,8 @@ pub struct Session {
     pub wire: Wire,
     pub established: Established<AnySuite>,
     text: Vec<u8>,
+    /// The control stream so far.
+    pub control: Vec<u8>,
 }
 
 impl Session {
@@ -288,6 +311,19 @@ impl Session {
         packet
     }
 
+    /// The ticket that starts the control stream, and its lifetime in seconds. `last` is the ticket that the session used.
+    pub async fn ticket(&mut self, id: Option<&str>, last: Option<&Ticket>) -> (Ticket, u32) {
+        while self.control.len() < HEADER_LEN + 4 + TICKET_LEN {
+            self.record().await.expect("a TICKET");
+        }
+        let (head, rest) = self.control.split_at(HEADER_LEN);
+        assert_eq!(head, [1, 0, 128], "TICKET comes first");
+        let lifetime = u32::from_be_bytes(rest[..4].try_into().unwrap());
+        let sealed = rest[4..][..TICKET_LEN].try_into().unwrap();
+        let device = id.map(|id| DeviceId::new(id).expect("an id"));
+        (Ticket::new(&self.established, device, last, lifetime, sealed), lifetime)
+    }
+
     async fn record(&mut self) -> Option<()> {
         let mut record = vec![0; MIN_LEN];
         within(self.wire.stream.read_exact(&mut record)).await.ok()?;
@@ -295,8 +331,10 @@ impl Session {
         record.resize(needed, 0);
         within(self.wire.stream.read_exact(&mut record[MIN_LEN..])).await.ok()?;
         let opened = self.established.opener.open(&mut record).expect("opens");
-        assert_eq!(opened.content, Content::Data);
-        self.text.extend_from_slice(opened.text);
+        match opened.content {
+            Content::Data => self.text.extend_from_slice(opened.text),
+            Content::Control => self.control.extend_from_slice(opened.text),
+        }
         Some(())
     }
 }
@@ -321,6 +359,16 @@ fn drbg() -> Drbg {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed).expect("randomness");
     Drbg::broker(&seed)
+}
+
+/// Waits until `is_true`, checking it every few milliseconds.
+pub async fn eventually(is_true: impl Fn() -> bool) {
+    within(async {
+        while !is_true() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
 }
 
 /// No test waits for ever.

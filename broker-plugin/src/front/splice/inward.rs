@@ -1,10 +1,12 @@
 //! From the client: records in, packets out.
 
-use std::{collections::VecDeque, time::Duration};
+use std::time::Duration;
 
 use bytes::{Buf as _, BytesMut};
 use hybrid_handshake::{
     aead::AnyAead,
+    control::{self, HEADER_LEN, Receiver},
+    message::Capabilities,
     record::{Content, Opener},
 };
 use tokio::{
@@ -25,7 +27,9 @@ pub(super) struct Inward<'a> {
     backend: WriteHalf<BoxedStream>,
     opener: Opener<AnyAead>,
     guard: Option<Guard>,
-    records: VecDeque<Instant>,
+    control: control::Reader,
+    message: Vec<u8>,
+    started: Instant,
     input: BytesMut,
     output: Vec<u8>,
     metrics: &'a Metrics,
@@ -35,7 +39,9 @@ pub(super) struct Inward<'a> {
 pub(super) enum InwardEnd {
     /// The client closed its side behind a whole record.
     Closed,
-    /// A record did not open, came too often or ended early.
+    /// The connection failed, or ended inside a record.
+    Lost,
+    /// A record did not open, or a control message broke the rules.
     Broken,
     /// The back end takes no more.
     BackendLost,
@@ -48,6 +54,7 @@ impl<'a> Inward<'a> {
         client: TcpReadHalf<'a>,
         backend: WriteHalf<BoxedStream>,
         opener: Opener<AnyAead>,
+        options: Capabilities,
         guard: Option<Guard>,
         metrics: &'a Metrics,
     ) -> Self {
@@ -56,7 +63,9 @@ impl<'a> Inward<'a> {
             backend,
             opener,
             guard,
-            records: VecDeque::new(),
+            control: control::Reader::new(Receiver::Broker, options),
+            message: vec![0; HEADER_LEN],
+            started: Instant::now(),
             input: BytesMut::with_capacity(READ_LEN),
             output: Vec::new(),
             metrics,
@@ -80,7 +89,7 @@ impl<'a> Inward<'a> {
             self.input.reserve(READ_LEN);
             match self.client.read_buf(&mut self.input).await {
                 Ok(0) if self.input.is_empty() => return InwardEnd::Closed,
-                Ok(0) | Err(_) => return InwardEnd::Broken,
+                Ok(0) | Err(_) => return InwardEnd::Lost,
                 Ok(_) => {}
             }
         }
@@ -126,32 +135,21 @@ impl<'a> Inward<'a> {
                     }
                 }
                 Content::Control => {
-                    // No options are in use, so a control record has nothing to say; and that only now and then.
-                    let is_empty = opened.text.is_empty();
-                    if !is_empty || !self.may_control(Instant::now()) {
-                        return Err(InwardEnd::Broken);
-                    }
+                    let now_s = u32::try_from(self.started.elapsed().as_secs()).unwrap_or(u32::MAX);
+                    let mut messages = self.control.record(opened.text, now_s).map_err(|_| InwardEnd::Broken)?;
+                    // The options in use have no message from a client: any ends the session.
+                    while messages
+                        .next(&mut self.message)
+                        .map_err(|_| InwardEnd::Broken)?
+                        .is_some()
+                    {}
                 }
             }
             self.input.advance(needed);
         }
     }
-
-    fn may_control(&mut self, now: Instant) -> bool {
-        while self
-            .records
-            .front()
-            .is_some_and(|first| now.duration_since(*first) >= CONTROL_WINDOW)
-        {
-            self.records.pop_front();
-        }
-        self.records.push_back(now);
-        self.records.len() <= MAX_CONTROLS
-    }
 }
 
 /// Bytes read from the client at once: a largest record and a little more.
 const READ_LEN: usize = 20 << 10;
-const MAX_CONTROLS: usize = 16;
-const CONTROL_WINDOW: Duration = Duration::from_secs(60);
 const BACKEND_PATIENCE: Duration = Duration::from_secs(2);

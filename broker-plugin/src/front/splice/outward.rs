@@ -1,6 +1,6 @@
 //! To the client: packets in, records out.
 
-use std::{io, ops::Range, time::Duration};
+use std::{collections::VecDeque, io, ops::Range, time::Duration};
 
 use hybrid_handshake::{
     aead::AnyAead,
@@ -29,6 +29,8 @@ pub(super) struct Outward<'a> {
     buf: Vec<u8>,
     /// The part of `buf` that is sealed and not written yet.
     pending: Range<usize>,
+    /// Control messages to send, each from the front to the back.
+    news: VecDeque<Vec<u8>>,
     metrics: &'a Metrics,
 }
 
@@ -36,6 +38,7 @@ impl<'a> Outward<'a> {
     pub(super) fn new(
         client: TcpWriteHalf<'a>,
         sealer: Sealer<AnyAead>,
+        news: VecDeque<Vec<u8>>,
         version: Version,
         metrics: &'a Metrics,
     ) -> Self {
@@ -47,6 +50,7 @@ impl<'a> Outward<'a> {
             tracker: Tracker::new(u32::MAX),
             buf,
             pending: 0..0,
+            news,
             metrics,
         }
     }
@@ -84,7 +88,7 @@ impl<'a> Outward<'a> {
             let len = Disconnect::new(code)
                 .write(Level::V5, place)
                 .map_err(io::Error::other)?;
-            self.seal(len)?;
+            self.seal(Content::Data, len)?;
             self.flush().await
         };
         // A client that does not read is closed all the same.
@@ -95,6 +99,16 @@ impl<'a> Outward<'a> {
     async fn step(&mut self, backend: &mut ReadHalf<BoxedStream>) -> io::Result<bool> {
         self.flush().await?;
         let limit = usize::from(self.sealer.limit());
+        if let Some(mut message) = self.news.pop_front() {
+            let rest = message.split_off(limit.min(message.len()));
+            let place = self.buf.get_mut(HEADROOM..HEADROOM + message.len()).unwrap_or_default();
+            place.copy_from_slice(&message);
+            self.seal(Content::Control, message.len())?;
+            if !rest.is_empty() {
+                self.news.push_front(rest);
+            }
+            return Ok(true);
+        }
         let place = self.buf.get_mut(HEADROOM..HEADROOM + limit).unwrap_or_default();
         // A failing back end ends like a closing one.
         let len = backend.read(place).await.unwrap_or(0);
@@ -107,17 +121,18 @@ impl<'a> Outward<'a> {
             .bytes
             .get_or_create(&Direction { direction: "out" })
             .inc_by(len as u64);
-        self.seal(len)?;
+        self.seal(Content::Data, len)?;
         self.flush().await?;
         Ok(true)
     }
 
-    fn seal(&mut self, len: usize) -> io::Result<()> {
+    /// Seals the first `len` bytes of the plaintext's place.
+    fn seal(&mut self, content: Content, len: usize) -> io::Result<()> {
         let len = u16::try_from(len).map_err(io::Error::other)?;
         let end = Sealer::<AnyAead>::buffer_len(len);
         let record = self
             .sealer
-            .seal(Content::Data, &mut self.buf, len)
+            .seal(content, &mut self.buf, len)
             .map_err(io::Error::other)?;
         self.pending = end - record.len()..end;
         self.metrics

@@ -1,0 +1,55 @@
+//! Ticket keys: a fresh one a day, the one before it still opens.
+
+use hybrid_handshake::resume::TicketKey;
+use sqlx::Row as _;
+use zeroize::{Zeroize as _, Zeroizing};
+
+use super::{Registry, RegistryError, SealError, devices::seconds};
+
+impl Registry {
+    /// The key that seals tickets now and the one before it. Makes a new one when the newest is a day old; gateways that
+    /// share the registry agree on it.
+    ///
+    /// # Errors
+    /// The database's, no randomness, or [`RegistryError::Damaged`].
+    pub async fn ticket_keys(&self, now: u64) -> Result<(TicketKey, Option<TicketKey>), RegistryError> {
+        let mut fresh = Zeroizing::new([0; TicketKey::LEN]);
+        getrandom::fill(fresh.as_mut_slice()).map_err(|_| SealError::Random)?;
+        let key = TicketKey::from_bytes(*fresh);
+        let id = key.id();
+        let sealed = self.seal.seal(&[TABLE, &id], key.expose())?;
+        let mut transaction = self.pool.begin().await?;
+        sqlx::query(
+            "INSERT INTO ticket_keys (key_id, sealed, created) SELECT ?1, ?2, ?3 \
+             WHERE NOT EXISTS (SELECT 1 FROM ticket_keys WHERE created > ?4)",
+        )
+        .bind(&id[..])
+        .bind(sealed)
+        .bind(seconds(now))
+        .bind(seconds(now.saturating_sub(LIFE_S)))
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query("DELETE FROM ticket_keys WHERE key_id NOT IN (SELECT key_id FROM ticket_keys ORDER BY created DESC, rowid DESC LIMIT 2)")
+            .execute(&mut *transaction)
+            .await?;
+        let rows = sqlx::query("SELECT key_id, sealed FROM ticket_keys ORDER BY created DESC, rowid DESC")
+            .fetch_all(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        let mut keys = rows.iter().map(|row| {
+            let id: Vec<u8> = row.try_get("key_id")?;
+            let opened = self.seal.open(&[TABLE, &id], row.try_get("sealed")?)?;
+            let mut bytes =
+                <[u8; 32]>::try_from(opened.as_slice()).map_err(|_| RegistryError::Damaged("ticket key"))?;
+            let key = TicketKey::from_bytes(bytes);
+            bytes.zeroize();
+            Ok::<_, RegistryError>(key)
+        });
+        let current = keys.next().ok_or(RegistryError::Damaged("ticket key"))??;
+        Ok((current, keys.next().transpose()?))
+    }
+}
+
+const TABLE: &[u8] = b"ticket_keys";
+/// Seconds between two keys.
+const LIFE_S: u64 = 24 * 60 * 60;
