@@ -62,7 +62,12 @@ where
     R: AsyncRead + AsyncWrite,
     W: AsyncRead + AsyncWrite,
 {
-    if let Err(e) = to.write_all(early).await {
+    // Flushed as well: the application may wait for an answer before it says anything more.
+    let begun = async {
+        to.write_all(early).await?;
+        to.flush().await
+    };
+    if let Err(e) = begun.await {
         return End::Sink(e);
     }
     let mut buf = Zeroizing::new(vec![0; BUFFER_LEN]);
