@@ -16,7 +16,8 @@ pub const TAG_LEN: usize = 16;
 /// A tag; it stands behind the ciphertext on the wire.
 pub type Tag = [u8; TAG_LEN];
 
-/// An AEAD algorithm as a value: zero-sized when it is fixed at build time, [`AnyAead`] when the suite is chosen at run time.
+/// An AEAD algorithm as a value: zero-sized when it is fixed at build time, [`AnyAead`] when the suite is chosen at run
+/// time.
 ///
 /// Nonces never repeat under a key; that is the caller's duty (box keys are used once, records count).
 pub trait Aead: Copy {

@@ -81,8 +81,8 @@ pub enum Message<'b> {
         /// Opaque to the client.
         ticket: &'b [u8; TICKET_LEN],
     },
-    /// NEXT-KEY: a broker key for [`BrokerKey::parse`](crate::identity::BrokerKey::parse). It counts only if its fingerprint is the pinned
-    /// successor's.
+    /// NEXT-KEY: a broker key for [`BrokerKey::parse`](crate::identity::BrokerKey::parse). It counts only if its
+    /// fingerprint is the pinned successor's.
     NextKey(&'b [u8]),
     /// SUCCESSOR: the first one under a key is kept, another value ignored and counted.
     Successor(Fingerprint),
@@ -101,7 +101,8 @@ pub struct Reauth<'b> {
     pub whole: &'b [u8],
 }
 
-/// Writes one message, its body given in parts, and returns its length. It then goes out in pieces of the peer's record limit:
+/// Writes one message, its body given in parts, and returns its length. It then goes out in pieces of the peer's record
+/// limit:
 ///
 /// ```
 /// # use hybrid_handshake::aead::AsconAead128;

@@ -6,7 +6,8 @@ use crate::mqtt::ReasonCode;
 
 /// Why a step of the handshake, a packet or a record ended the connection.
 ///
-/// Carries neither peer bytes nor key material, so it may be logged as it is. After an error the machine that returned it is dead.
+/// Carries neither peer bytes nor key material, so it may be logged as it is. After an error the machine that returned
+/// it is dead.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
@@ -21,7 +22,8 @@ pub enum Error {
         /// The level as sent.
         level: u8,
     },
-    /// Peer: any cryptographic failure or refused identity. One variant on purpose: no oracle, not even in a log (0x87).
+    /// Peer: any cryptographic failure or refused identity. One variant on purpose: no oracle, not even in a log
+    /// (0x87).
     Rejected,
     /// Peer: success claimed without the proof that HKM1 asks for. Treat it as an attack (0x87).
     Downgrade,

@@ -1,8 +1,9 @@
 //! The MQTT side of HKM1: the codec of the packets that carry it, and of those it carries.
 //!
-//! [`outer`] frames M1 to M4. The rest is the application's MQTT of any level: [`Connect`], [`Connack`], [`Publish`] and so on are what
-//! `parse` finds and what `write` writes, over the caller's buffers. [`Tracker`] finds the boundaries in a stream of packets that nobody
-//! wants to hold in memory.
+//! [`outer`] frames M1 to M4. The rest is the application's MQTT of any level: [`Connect`], [`Connack`], [`Publish`]
+//! and so on are what
+//! `parse` finds and what `write` writes, over the caller's buffers. [`Tracker`] finds the boundaries in a stream of
+//! packets that nobody wants to hold in memory.
 
 mod acknowledgement;
 mod boundary;

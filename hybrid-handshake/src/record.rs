@@ -6,8 +6,8 @@
 //! ratchet  after counter 65535: secret = Expand(secret, "up", ""), counter 0
 //! ```
 //!
-//! Type 0 is reserved in MQTT, so a record never looks like a packet. A counter is not sent: a record that is lost, repeated or out of
-//! order does not open, and after the first that does not, nothing does.
+//! Type 0 is reserved in MQTT, so a record never looks like a packet. A counter is not sent: a record that is lost,
+//! repeated or out of order does not open, and after the first that does not, nothing does.
 
 mod direction;
 mod header;
@@ -33,8 +33,8 @@ pub struct Sealer<A: Aead> {
 }
 
 impl<A: Aead> Sealer<A> {
-    /// Seals under the direction's secret (c or b), key phase 0, with plaintexts of at most `limit` bytes: the record limit that the
-    /// peer has announced.
+    /// Seals under the direction's secret (c or b), key phase 0, with plaintexts of at most `limit` bytes: the record
+    /// limit that the peer has announced.
     pub fn new(aead: A, secret: &[u8; 32], limit: u16) -> Self {
         Self {
             direction: Direction::new(aead, secret),
@@ -56,8 +56,8 @@ impl<A: Aead> Sealer<A> {
     /// Seals `buf[HEADROOM..][..len]` where it lies and returns the whole record, header included.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] above the limit, [`Error::Misuse`] for a data record without data, [`Error::Buffer`]. All three leave the
-    /// sealer as it was.
+    /// [`Error::TooLarge`] above the limit, [`Error::Misuse`] for a data record without data, [`Error::Buffer`]. All
+    /// three leave the sealer as it was.
     pub fn seal<'b>(&mut self, content: Content, buf: &'b mut [u8], len: u16) -> Result<&'b [u8], Error> {
         if len > self.limit {
             return Err(Error::TooLarge { limit: self.limit });
@@ -117,8 +117,8 @@ pub struct Opened<'b> {
 }
 
 impl<A: Aead> Opener<A> {
-    /// Opens under the direction's secret (b or c), key phase 0, plaintexts of at most `limit` bytes: the record limit that this side
-    /// has announced.
+    /// Opens under the direction's secret (b or c), key phase 0, plaintexts of at most `limit` bytes: the record limit
+    /// that this side has announced.
     pub fn new(aead: A, secret: &[u8; 32], limit: u16) -> Self {
         Self {
             direction: Some(Direction::new(aead, secret)),
@@ -128,8 +128,8 @@ impl<A: Aead> Opener<A> {
         }
     }
 
-    /// Length of the record that begins with `received`, as far as it is known: read on until there are that many bytes. At first
-    /// [`MIN_LEN`], and exact as soon as the header is complete.
+    /// Length of the record that begins with `received`, as far as it is known: read on until there are that many
+    /// bytes. At first [`MIN_LEN`], and exact as soon as the header is complete.
     ///
     /// # Errors
     /// Of [`Header::read`], and [`Error::Rejected`] after a failure. An error here is final too.
@@ -144,8 +144,8 @@ impl<A: Aead> Opener<A> {
     /// Opens one whole record in place. After any error the keys are wiped and every later call fails too.
     ///
     /// # Errors
-    /// [`Error::Rejected`] if it does not open, [`Error::UnexpectedPacket`] for a key phase that is not due, and those of
-    /// [`Header::read`]; [`Malformed::Truncated`] and [`Malformed::Trailing`] if `record` is not exactly one record.
+    /// [`Error::Rejected`] if it does not open, [`Error::UnexpectedPacket`] for a key phase that is not due, and those
+    /// of [`Header::read`]; [`Malformed::Truncated`] and [`Malformed::Trailing`] if `record` is not exactly one record.
     pub fn open<'b>(&mut self, record: &'b mut [u8]) -> Result<Opened<'b>, Error> {
         let opened = self.try_open(record);
         if opened.is_err() {
@@ -157,7 +157,8 @@ impl<A: Aead> Opener<A> {
     /// Opens box4 in place: counter 0 of the broker's direction, empty AD.
     ///
     /// # Errors
-    /// [`Error::Rejected`] if it does not open, is empty or is not the first thing that is opened. Final as in [`Opener::open`].
+    /// [`Error::Rejected`] if it does not open, is empty or is not the first thing that is opened. Final as in
+    /// [`Opener::open`].
     pub fn open_box4(&mut self, text: &mut [u8], tag: &Tag) -> Result<(), Error> {
         let opened = match &mut self.direction {
             Some(direction) if direction.is_fresh() && !text.is_empty() => direction.open(&[], text, tag),
@@ -169,7 +170,8 @@ impl<A: Aead> Opener<A> {
         opened
     }
 
-    /// Client: the broker's re-authentication 0x00 has come, its next record has the next secret and the other key phase.
+    /// Client: the broker's re-authentication 0x00 has come, its next record has the next secret and the other key
+    /// phase.
     ///
     /// # Errors
     /// [`Error::Rejected`] after a failure.
@@ -180,7 +182,8 @@ impl<A: Aead> Opener<A> {
         Ok(())
     }
 
-    /// Broker: 0x00 is sent, and some record of the client will be the first with the next secret and the other key phase.
+    /// Broker: 0x00 is sent, and some record of the client will be the first with the next secret and the other key
+    /// phase.
     ///
     /// # Errors
     /// [`Error::UnexpectedPacket`] if the last change has not come yet, [`Error::Rejected`] after a failure.

@@ -1,5 +1,5 @@
-//! The MQTT codec against `mqtt-protocol-core`, an independent implementation of MQTT 3.1.1 and 5.0: the same fields give the same bytes,
-//! and nothing is accepted here that is refused there.
+//! The MQTT codec against `mqtt-protocol-core`, an independent implementation of MQTT 3.1.1 and 5.0: the same fields
+//! give the same bytes, and nothing is accepted here that is refused there.
 
 use core::num::NonZeroU16;
 

@@ -1,7 +1,7 @@
 //! Ascon-AEAD128 (NIST SP 800-232 section 4) on the permutation of the `ascon` crate.
 //!
-//! Written here because key and state have to be wiped without an allocator, and because firmware then links one permutation for hashing
-//! and records.
+//! Written here because key and state have to be wiped without an allocator, and because firmware then links one
+//! permutation for hashing and records.
 
 use ascon::{permute8, permute12};
 use subtle::ConstantTimeEq;

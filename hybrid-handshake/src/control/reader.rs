@@ -14,7 +14,8 @@ pub enum Receiver {
     Broker,
 }
 
-/// Reads the control stream of one direction. What a message may not be is refused from its header, before it is collected.
+/// Reads the control stream of one direction. What a message may not be is refused from its header, before it is
+/// collected.
 #[derive(Clone, Debug)]
 pub struct Reader {
     receiver: Receiver,
@@ -45,10 +46,12 @@ impl Reader {
         }
     }
 
-    /// The messages that end in a control record with this plaintext, opened at `now_s` seconds of any clock that runs forward.
+    /// The messages that end in a control record with this plaintext, opened at `now_s` seconds of any clock that runs
+    /// forward.
     ///
     /// # Errors
-    /// [`Error::TooOften`] for an empty record too many. Any error of this type or of [`Messages`] is final and closes the connection.
+    /// [`Error::TooOften`] for an empty record too many. Any error of this type or of [`Messages`] is final and closes
+    /// the connection.
     pub fn record<'r>(&'r mut self, text: &'r [u8], now_s: u32) -> Result<Messages<'r>, Error> {
         if text.is_empty() {
             self.rate.admit(now_s).inspect_err(|_| self.state = State::Dead)?;
@@ -126,13 +129,14 @@ pub struct Messages<'r> {
 }
 
 impl Messages<'_> {
-    /// The next one, collected in `buf`; `None` when the record is used up. A message that goes on in the next record stays in `buf`, so
-    /// the caller hands in the same buffer each time. It has [`HEADER_LEN`] bytes and room for the longest body that the options allow.
+    /// The next one, collected in `buf`; `None` when the record is used up. A message that goes on in the next record
+    /// stays in `buf`, so the caller hands in the same buffer each time. It has [`HEADER_LEN`] bytes and room for the
+    /// longest body that the options allow.
     ///
     /// # Errors
     /// [`Malformed::Type`] for a type unknown, not in the options or not for this side; [`Malformed::Length`];
-    /// [`Malformed::Trailing`] behind the end of a re-authentication; [`Error::UnexpectedPacket`] for a ticket that is not first;
-    /// [`Error::TooOften`]; [`Error::Buffer`].
+    /// [`Malformed::Trailing`] behind the end of a re-authentication; [`Error::UnexpectedPacket`] for a ticket that is
+    /// not first; [`Error::TooOften`]; [`Error::Buffer`].
     pub fn next<'b>(&mut self, buf: &'b mut [u8]) -> Result<Option<Message<'b>>, Error> {
         if self.reader.state == State::Dead {
             return Err(Error::Rejected);

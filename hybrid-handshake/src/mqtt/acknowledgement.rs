@@ -7,7 +7,8 @@ use super::publish::read_packet_id;
 use super::{FixedHeader, Level, PacketType, Place, Properties, Reader, ReasonCode, Writer};
 use crate::{Error, Malformed};
 
-/// An answer to a PUBLISH, or to an answer. Its properties, a reason string and user properties, are checked and not kept.
+/// An answer to a PUBLISH, or to an answer. Its properties, a reason string and user properties, are checked and not
+/// kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledgement {
     /// PUBACK, PUBREC, PUBREL or PUBCOMP.

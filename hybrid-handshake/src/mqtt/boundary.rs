@@ -4,7 +4,8 @@ use super::FixedHeader;
 use super::header::check_first_byte;
 use crate::{Error, Malformed};
 
-/// Follows the packets of an MQTT byte stream that arrives in pieces of any size. Keeps a few bytes of state and never the stream.
+/// Follows the packets of an MQTT byte stream that arrives in pieces of any size. Keeps a few bytes of state and never
+/// the stream.
 ///
 /// ```
 /// # use hybrid_handshake::mqtt::{Event, PacketType, Tracker};
@@ -56,11 +57,13 @@ impl Tracker {
         matches!(self.state, State::Boundary)
     }
 
-    /// The next event in `input`, which is shortened by what was read; `None` when `input` is used up and nothing is due.
+    /// The next event in `input`, which is shortened by what was read; `None` when `input` is used up and nothing is
+    /// due.
     ///
     /// # Errors
-    /// [`Malformed::Type`], [`Malformed::Reserved`] or [`Malformed::Varint`] in a fixed header; [`Error::TooLarge`] for a Remaining
-    /// Length above the limit. The stream is then lost for good: every later call gives [`Malformed::Type`].
+    /// [`Malformed::Type`], [`Malformed::Reserved`] or [`Malformed::Varint`] in a fixed header; [`Error::TooLarge`] for
+    /// a Remaining Length above the limit. The stream is then lost for good: every later call gives
+    /// [`Malformed::Type`].
     pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Event<'a>>, Error> {
         loop {
             match self.state {

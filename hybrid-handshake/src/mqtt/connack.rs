@@ -67,11 +67,12 @@ impl<'a> Connack<'a> {
         w.finish()
     }
 
-    /// Writes the packet so that it has at most `limit` bytes: whole, else without reason string and user properties, which tell
-    /// people and not programs.
+    /// Writes the packet so that it has at most `limit` bytes: whole, else without reason string and user properties,
+    /// which tell people and not programs.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] if that is not enough; the client is then told [`ReasonCode::PacketTooLarge`]. [`Error::Buffer`].
+    /// [`Error::TooLarge`] if that is not enough; the client is then told [`ReasonCode::PacketTooLarge`].
+    /// [`Error::Buffer`].
     pub fn write_within(&self, level: Level, limit: u16, out: &mut [u8]) -> Result<usize, Error> {
         let fits = |keep: &Keep| Writer::measure(|w| self.put(w, level, *keep)) <= limit.into();
         let keep = [Keep::All, Keep::ForPrograms]

@@ -117,8 +117,8 @@ impl<'a> Connect<'a> {
     /// Writes the packet and returns its length.
     ///
     /// # Errors
-    /// [`Error::Buffer`]; [`Error::Misuse`] for properties or a password without user name before MQTT 5.0, an invalid will topic, or a
-    /// field of more than 65,535 bytes.
+    /// [`Error::Buffer`]; [`Error::Misuse`] for properties or a password without user name before MQTT 5.0, an invalid
+    /// will topic, or a field of more than 65,535 bytes.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, Error> {
         let properties = !self.properties.is_empty() || self.will.is_some_and(|will| !will.properties.is_empty());
         let password_alone = self.password.is_some() && self.user_name.is_none();

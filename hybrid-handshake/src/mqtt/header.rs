@@ -49,7 +49,8 @@ impl PacketType {
         })
     }
 
-    /// The first byte of a packet of this type with the flags that MQTT fixes (section 2.1.3), for PUBLISH with none set.
+    /// The first byte of a packet of this type with the flags that MQTT fixes (section 2.1.3), for PUBLISH with none
+    /// set.
     pub const fn first_byte(self) -> u8 {
         (self as u8) << 4
             | if matches!(self, Self::Pubrel | Self::Subscribe | Self::Unsubscribe) {
@@ -87,7 +88,8 @@ impl FixedHeader {
     /// Reads a header from bytes that may still be arriving: `None` asks for at least one more byte.
     ///
     /// # Errors
-    /// [`Malformed::Type`] for type 0, [`Malformed::Reserved`] for flags that MQTT does not allow, [`Malformed::Varint`].
+    /// [`Malformed::Type`] for type 0, [`Malformed::Reserved`] for flags that MQTT does not allow,
+    /// [`Malformed::Varint`].
     pub fn read(received: &[u8]) -> Result<Option<Self>, Malformed> {
         let mut r = Reader::new(received);
         let Ok(first) = r.u8() else { return Ok(None) };
@@ -106,7 +108,8 @@ impl FixedHeader {
     /// Splits one whole packet into header and body; nothing may follow the body.
     ///
     /// # Errors
-    /// As [`FixedHeader::read`]; [`Malformed::Truncated`] and [`Malformed::Trailing`] if `packet` is not exactly one packet.
+    /// As [`FixedHeader::read`]; [`Malformed::Truncated`] and [`Malformed::Trailing`] if `packet` is not exactly one
+    /// packet.
     pub fn split(packet: &[u8]) -> Result<(Self, &[u8]), Malformed> {
         let header = Self::read(packet)?.ok_or(Malformed::Truncated)?;
         let mut r = Reader::new(packet);

@@ -20,7 +20,8 @@ impl Level {
         matches!(self, Self::V5)
     }
 
-    /// The level in which the sender of `packet` understands a CONNACK. What is no CONNECT, or ends too early, is answered as MQTT 5.0.
+    /// The level in which the sender of `packet` understands a CONNACK. What is no CONNECT, or ends too early, is
+    /// answered as MQTT 5.0.
     pub fn to_answer(packet: &[u8]) -> Self {
         let connect = FixedHeader::read(packet)
             .ok()

@@ -1,7 +1,8 @@
 //! The outer packets: real MQTT 5.0 packets whose Authentication Data is M1 to M4.
 //!
-//! CONNECT (M1) and AUTH 0x18 (M3) go to the broker, AUTH 0x18 (M2, maybe in [`Pieces`]) and CONNACK (M4) to the client. Every one
-//! names the method `HKM1`. Writers put method and data in this order; readers take properties in any order and ignore all others.
+//! CONNECT (M1) and AUTH 0x18 (M3) go to the broker, AUTH 0x18 (M2, maybe in [`Pieces`]) and CONNACK (M4) to the
+//! client. Every one names the method `HKM1`. Writers put method and data in this order; readers take properties in any
+//! order and ignore all others.
 
 mod broker;
 mod client;
@@ -22,11 +23,14 @@ use crate::{Error, Malformed};
 /// The Authentication Method.
 pub const METHOD: &str = "HKM1";
 
+/// The longest outer CONNECT that a front reads, fixed header included, in bytes.
+pub const MAX_CONNECT_LEN: u16 = 16_384;
+
 /// Packet bytes around the data of an AUTH at most, in bytes: what a packet limit loses to its frame.
 pub const AUTH_OVERHEAD: u16 = 18;
 
-/// Writes the outer CONNECT around `data_len` bytes: level 5, clean start, keep alive 0, empty client id. Returns the place for M1 and
-/// the length of the packet.
+/// Writes the outer CONNECT around `data_len` bytes: level 5, clean start, keep alive 0, empty client id. Returns the
+/// place for M1 and the length of the packet.
 ///
 /// # Errors
 /// [`Error::Buffer`].
@@ -39,7 +43,8 @@ pub fn frame_connect(out: &mut [u8], data_len: u16) -> Result<(&mut [u8], usize)
     .write(out, data_len)
 }
 
-/// Writes an AUTH 0x18 around `data_len` bytes. Returns the place for the data (M2, a piece of it, or M3) and the length of the packet.
+/// Writes an AUTH 0x18 around `data_len` bytes. Returns the place for the data (M2, a piece of it, or M3) and the
+/// length of the packet.
 ///
 /// # Errors
 /// [`Error::Buffer`].

@@ -19,8 +19,8 @@ pub enum Place {
     Auth,
 }
 
-/// The properties of one packet, checked: each is known, of its type, in its place and, but for User Property and the Subscription
-/// Identifiers of a PUBLISH, there once.
+/// The properties of one packet, checked: each is known, of its type, in its place and, but for User Property and the
+/// Subscription Identifiers of a PUBLISH, there once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties<'a>(&'a [u8]);
 
@@ -31,8 +31,8 @@ impl<'a> Properties<'a> {
     /// Checks the properties that follow a Property Length.
     ///
     /// # Errors
-    /// [`Malformed::Property`] for an unknown, misplaced or repeated property, [`Malformed::Value`] for a value that MQTT forbids, and
-    /// the errors of [`Reader`].
+    /// [`Malformed::Property`] for an unknown, misplaced or repeated property, [`Malformed::Value`] for a value that
+    /// MQTT forbids, and the errors of [`Reader`].
     pub fn check(raw: &'a [u8], place: Place) -> Result<Self, Malformed> {
         let mut seen = 0_u64;
         let mut r = Reader::new(raw);

@@ -104,7 +104,8 @@ impl ReasonCode {
         }
     }
 
-    /// The reason code for a return code of MQTT 3.1 and 3.1.1; [`Self::UnspecifiedError`] for one that they do not define.
+    /// The reason code for a return code of MQTT 3.1 and 3.1.1; [`Self::UnspecifiedError`] for one that they do not
+    /// define.
     pub const fn from_return_code(code: u8) -> Self {
         match code {
             0 => Self::Success,

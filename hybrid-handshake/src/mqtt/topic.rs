@@ -16,7 +16,8 @@ pub fn check_name(name: &str) -> Result<(), Malformed> {
 }
 
 /// Checks a Topic Filter: `+` only as a whole level, `#` only as the whole last level; a shared subscription is
-/// `$share/{name}/{filter}` with a name of at least one character and without wildcards (MQTT 5.0 sections 4.7 and 4.8.2).
+/// `$share/{name}/{filter}` with a name of at least one character and without wildcards (MQTT 5.0 sections 4.7 and
+/// 4.8.2).
 ///
 /// # Errors
 /// [`Malformed::Topic`].
@@ -47,8 +48,8 @@ pub fn shared(filter: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Whether a filter matches a topic name, both valid. A wildcard in the first level does not match a name that begins with `$`
-/// (MQTT 5.0 section 4.7.2). A shared filter has to be reduced with [`shared`] first.
+/// Whether a filter matches a topic name, both valid. A wildcard in the first level does not match a name that begins
+/// with `$` (MQTT 5.0 section 4.7.2). A shared filter has to be reduced with [`shared`] first.
 pub fn matches(filter: &str, name: &str) -> bool {
     if name.starts_with('$') && !filter.starts_with('$') {
         return false;
@@ -98,7 +99,6 @@ fn split_share(filter: &str) -> Share<'_> {
         Some(rest) => rest
             .split_once('/')
             .map_or(Share::Broken, |(name, filter)| Share::Of { name, filter }),
-        None if filter == "$share" => Share::Broken,
         None => Share::No,
     }
 }
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     /// Examples of MQTT 5.0 sections 4.7.1, 4.7.3 and 4.8.2.
-    const VALID_FILTERS: [&str; 16] = [
+    const VALID_FILTERS: [&str; 17] = [
         "sport/tennis/player1/#",
         "sport/#",
         "#",
@@ -134,8 +134,9 @@ mod tests {
         "$share/consumer1/sport/tennis/+",
         "$share/consumer2//finance",
         "Accounts payable",
+        "$share",
     ];
-    const INVALID_FILTERS: [&str; 15] = [
+    const INVALID_FILTERS: [&str; 14] = [
         "",
         "sport/tennis#",
         "sport/tennis/#/ranking",
@@ -144,7 +145,6 @@ mod tests {
         "##",
         "++",
         "a\0b",
-        "$share",
         "$share/",
         "$share/a",
         "$share/a/",

@@ -4,8 +4,8 @@ use crate::Error;
 
 /// Writes fields one behind the other into the caller's buffer.
 ///
-/// Writing never fails on the spot: what does not fit is counted and not written, so [`Writer::finish`] can say how many bytes were
-/// needed, and a writer over an empty buffer measures.
+/// Writing never fails on the spot: what does not fit is counted and not written, so [`Writer::finish`] can say how
+/// many bytes were needed, and a writer over an empty buffer measures.
 #[derive(Debug)]
 pub struct Writer<'a> {
     buf: &'a mut [u8],

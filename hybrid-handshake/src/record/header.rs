@@ -34,11 +34,13 @@ impl Header {
         }
     }
 
-    /// Reads a header from bytes that may still be arriving: `None` asks for at least one more byte. `limit` is the largest plaintext.
+    /// Reads a header from bytes that may still be arriving: `None` asks for at least one more byte. `limit` is the
+    /// largest plaintext.
     ///
     /// # Errors
-    /// [`Error::UnexpectedPacket`] for an MQTT packet, [`Malformed::Reserved`], [`Malformed::Varint`], [`Error::TooLarge`] above the limit
-    /// and [`Malformed::Length`] for less than a tag, or a data record without data.
+    /// [`Error::UnexpectedPacket`] for an MQTT packet, [`Malformed::Reserved`], [`Malformed::Varint`],
+    /// [`Error::TooLarge`] above the limit and [`Malformed::Length`] for less than a tag, or a data record without
+    /// data.
     pub fn read(received: &[u8], limit: u16) -> Result<Option<Self>, Error> {
         let mut r = Reader::new(received);
         let Ok(first) = r.u8() else { return Ok(None) };

@@ -34,11 +34,13 @@ pub fn read_from_client(packet: &mut [u8]) -> Result<FromClient<'_>, Error> {
 
 /// Reads the first packet of a connection, one whole packet, and returns M1.
 ///
-/// Wants protocol level 5, connect flags 0x02 and our method with data; ignores keep alive, client id and other properties.
+/// Wants protocol level 5, connect flags 0x02 and our method with data; ignores keep alive, client id and other
+/// properties.
 ///
 /// # Errors
-/// A [`Refusal`], which knows the form in which this client understands an answer. Its error is [`Error::Unsupported`] for a plain MQTT
-/// client, [`Error::ProtocolVersion`] for an unknown protocol level, [`Error::UnexpectedPacket`] or [`Error::Malformed`].
+/// A [`Refusal`], which knows the form in which this client understands an answer. Its error is [`Error::Unsupported`]
+/// for a plain MQTT client, [`Error::ProtocolVersion`] for an unknown protocol level, [`Error::UnexpectedPacket`] or
+/// [`Error::Malformed`].
 pub fn read_connect(packet: &mut [u8]) -> Result<&mut [u8], Refusal> {
     let data = find_m1(packet)?;
     part(packet, Some(data)).map_err(|what| Refusal {
@@ -71,7 +73,8 @@ impl Refusal {
         self.error
     }
 
-    /// Writes the CONNACK for it: MQTT 5.0 with a reason string where the client takes one, or MQTT 3.1.1. Returns its length.
+    /// Writes the CONNACK for it: MQTT 5.0 with a reason string where the client takes one, or MQTT 3.1.1. Returns its
+    /// length.
     ///
     /// # Errors
     /// [`Error::Buffer`].

@@ -16,9 +16,10 @@ pub enum FromBroker<'a> {
 /// Reads one whole packet from the broker.
 ///
 /// # Errors
-/// [`Error::Refused`] with the reason of a refusing CONNACK, also in the form of MQTT 3.1.1. [`Error::Downgrade`] for success without
-/// our method or without data: such a broker does not know HKM1, or somebody has removed it. [`Error::Unsupported`] for an AUTH of
-/// another method, [`Error::UnexpectedPacket`] for other packets and reasons, [`Error::Malformed`].
+/// [`Error::Refused`] with the reason of a refusing CONNACK, also in the form of MQTT 3.1.1. [`Error::Downgrade`] for
+/// success without our method or without data: such a broker does not know HKM1, or somebody has removed it.
+/// [`Error::Unsupported`] for an AUTH of another method, [`Error::UnexpectedPacket`] for other packets and reasons,
+/// [`Error::Malformed`].
 pub fn read_from_broker(packet: &mut [u8]) -> Result<FromBroker<'_>, Error> {
     let (header, body) = FixedHeader::split(packet)?;
     match header.packet {

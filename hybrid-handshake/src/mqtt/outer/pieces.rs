@@ -5,10 +5,12 @@ use core::ops::Range;
 use super::AUTH_OVERHEAD;
 use crate::{Error, Malformed};
 
-/// How M2 is cut: whole if it fits into the client's packet limit less 18, else pieces of exactly that size and the rest.
+/// How M2 is cut: whole if it fits into the client's packet limit less 18, else pieces of exactly that size and the
+/// rest.
 ///
-/// Both sides follow the same cut. The broker takes ranges from [`Pieces::send`]; the client asks [`Pieces::receive`] where a piece goes,
-/// before it stores it, and answers each piece but the last with [`write_next_piece`](super::write_next_piece).
+/// Both sides follow the same cut. The broker takes ranges from [`Pieces::send`]; the client asks [`Pieces::receive`]
+/// where a piece goes, before it stores it, and answers each piece but the last with
+/// [`write_next_piece`](super::write_next_piece).
 #[derive(Clone, Debug)]
 pub struct Pieces {
     total: u16,
@@ -40,7 +42,8 @@ impl Pieces {
     /// Client: where in M2 a piece of `len` bytes goes.
     ///
     /// # Errors
-    /// [`Malformed::Length`] unless it has exactly the size that is due, [`Error::UnexpectedPacket`] behind the last piece.
+    /// [`Malformed::Length`] unless it has exactly the size that is due, [`Error::UnexpectedPacket`] behind the last
+    /// piece.
     pub fn receive(&mut self, len: usize) -> Result<Range<usize>, Error> {
         if self.is_complete() {
             return Err(Error::UnexpectedPacket);
