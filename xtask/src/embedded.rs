@@ -29,4 +29,11 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
 }
 
 /// Crates with the features that a sensor node uses.
-const CRATES: [(&str, &str); 3] = [("kyber", ""), ("ctru-light", ""), ("hybrid-handshake", "")];
+const CRATES: [(&str, &str); 6] = [
+    ("ctru-light", ""),
+    ("kyber", ""),
+    ("ntru-plus", ""),
+    ("oaep-ntru", "lab"),
+    ("saber", ""),
+    ("hybrid-handshake", "ctru-light,kyber,ntru-plus,saber"),
+];

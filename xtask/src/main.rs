@@ -1,5 +1,6 @@
 //! Project tasks: `cargo xtask --help` is the index.
 
+mod constant_time;
 mod embedded;
 mod setup;
 mod test;
@@ -22,6 +23,8 @@ enum Task {
     Test(test::Options),
     /// Install what the tests need and stop.
     Setup,
+    /// Run every KEM under valgrind with its secrets marked undefined.
+    ConstantTime,
     /// Build the `no_std` crates for Cortex-M4 and AVR.
     Embedded,
 }
@@ -32,6 +35,7 @@ fn main() -> Result<()> {
     match Arguments::parse().task {
         Task::Test(options) => test::run(&shell, &options),
         Task::Setup => setup::run(&shell),
+        Task::ConstantTime => constant_time::run(&shell),
         Task::Embedded => embedded::run(&shell),
     }
 }

@@ -12,27 +12,28 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     cargo_tools(shell)
 }
 
-/// Debian package, and a program of it whose presence proves that it is installed.
-const PACKAGES: [(&str, &str); 5] = [
-    ("mosquitto", "mosquitto"),
-    ("mosquitto-clients", "mosquitto_pub"),
-    ("tshark", "tshark"),
-    ("gcc-avr", "avr-gcc"),
-    ("binutils-avr", "avr-nm"),
+/// Debian package, and a program of it by which other systems know that it is there.
+const PACKAGES: [(&str, Option<&str>); 9] = [
+    ("avr-libc", None),
+    ("binutils-avr", Some("avr-nm")),
+    ("gcc-avr", Some("avr-gcc")),
+    ("libclang-dev", None),
+    ("mosquitto", Some("mosquitto")),
+    ("mosquitto-clients", Some("mosquitto_pub")),
+    ("tshark", Some("tshark")),
+    ("valgrind", Some("valgrind")),
+    ("wireshark-common", Some("text2pcap")),
 ];
-/// Without these the listed programs are of no use.
-const COMPANIONS: [&str; 1] = ["avr-libc"];
 
 fn debian_packages(shell: &Shell) -> Result<()> {
-    let mut missing: Vec<&str> = PACKAGES
+    let missing: Vec<&str> = PACKAGES
         .iter()
-        .filter(|(_, program)| !on_path(program))
+        .filter(|(name, program)| !installed(name, *program))
         .map(|(name, _)| *name)
         .collect();
     if missing.is_empty() {
         return Ok(());
     }
-    missing.extend(COMPANIONS);
     let root = cmd!(shell, "id -u").quiet().read().is_ok_and(|id| id == "0");
     if !root || !on_path("apt-get") {
         bail!(
@@ -45,10 +46,21 @@ fn debian_packages(shell: &Shell) -> Result<()> {
     shell.set_var("DEBIAN_FRONTEND", "noninteractive");
     cmd!(shell, "apt-get update -qq").run()?;
     cmd!(shell, "apt-get install -y -qq --no-install-recommends {missing...}").run()?;
-    match PACKAGES.iter().find(|(_, program)| !on_path(program)) {
-        Some((name, program)) => bail!("package {name} is installed, but there is no {program} on the PATH"),
+    match PACKAGES.iter().find(|(name, program)| !installed(name, *program)) {
+        Some((name, _)) => bail!("package {name} is still missing after apt-get installed it"),
         None => Ok(()),
     }
+}
+
+/// Asks the package manager where there is one that we know, and looks for the program elsewhere.
+fn installed(package: &str, program: Option<&str>) -> bool {
+    if on_path("dpkg-query") {
+        let status = Command::new("dpkg-query")
+            .args(["-W", "-f=${db:Status-Status}", package])
+            .output();
+        return status.is_ok_and(|output| output.stdout == b"installed");
+    }
+    program.is_none_or(on_path)
 }
 
 fn rustup(shell: &Shell) -> Result<()> {

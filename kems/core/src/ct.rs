@@ -1,4 +1,5 @@
 //! Re-encryption without a second ciphertext in RAM: encryption writes into a [`CtSink`], which stores or compares.
+//! And the one gate through which a value computed from secrets becomes public: [`declassify`].
 
 use subtle::{Choice, ConstantTimeEq};
 
@@ -69,6 +70,24 @@ impl CtSink for Compare<'_> {
             None => self.diff = 0xff,
         }
     }
+}
+
+/// Makes a condition public that was computed from secrets, so that code may branch on it.
+///
+/// Only conditions that the caller learns anyway go through here: whether key generation has to draw again, and whether
+/// an explicitly rejecting KEM accepted. A check of constant time sees them pass (`testkit::on_declassify`).
+pub fn declassify(condition: Choice) -> bool {
+    let mut byte = [condition.unwrap_u8()];
+    declassify_bytes(&mut byte);
+    byte[0] == 1
+}
+
+/// Makes bytes public that were computed from secrets: the seed of a public matrix.
+pub fn declassify_bytes(bytes: &mut [u8]) {
+    #[cfg(feature = "testkit")]
+    crate::testkit::declassified(bytes);
+    #[cfg(not(feature = "testkit"))]
+    let _ = bytes;
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The public-key encryption below the KEM (specification section 6).
 
 use kem_core::NotInvertible;
-use kem_core::ct::CtSink;
+use kem_core::ct::{CtSink, declassify};
 use kem_core::hash::XofReader;
 use subtle::Choice;
 
@@ -42,7 +42,11 @@ fn divide(arith: impl Arith, f_bytes: &mut [u8; F_LEN], ek: &mut [u8; EK_LEN]) -
     arith.invntt(&mut h);
     h.pack_h(ek);
     // That an attempt failed is public: the next one starts from fresh coins.
-    if invertible.into() { Ok(()) } else { Err(NotInvertible) }
+    if declassify(invertible) {
+        Ok(())
+    } else {
+        Err(NotInvertible)
+    }
 }
 
 /// Encrypts `m` with the B1 coefficients in `r`, which is overwritten.

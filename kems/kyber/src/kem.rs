@@ -1,7 +1,7 @@
 use core::convert::Infallible;
 use core::marker::PhantomData;
 
-use kem_core::ct::{Compare, Emit};
+use kem_core::ct::{Compare, Emit, declassify_bytes};
 use kem_core::hash::{Sha3_256, Sha3_512};
 use kem_core::rand_core::CryptoRng;
 use kem_core::{Bytes, Ek, InvalidKey, Kem, NotInvertible, SharedSecret};
@@ -81,6 +81,7 @@ fn keygen<P: Params, V: Shell>(arith: impl Arith, coins: &[u8; 64], ek: &mut [u8
     let (d, z) = halves(coins);
     let mut seeds = Zeroizing::new([0; 64]);
     V::expand::<P>(d, &mut seeds);
+    declassify_bytes(&mut seeds[..32]); // rho is public: the matrix is made from it
     let (rho, sigma) = halves(&seeds);
     let (s_hat, dk_rest) = dk.split_at_mut(P::K * POLY_LEN);
     let (dk_ek, h_z) = dk_rest.split_at_mut(P::Ek::LEN);

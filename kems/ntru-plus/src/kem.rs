@@ -5,6 +5,7 @@
 
 use kem_core::{
     Bytes, Ek, InvalidKey, Kem, NotInvertible, Rejected, SharedSecret,
+    ct::declassify,
     hash::{Shake256, XofReader},
     rand_core::CryptoRng,
 };
@@ -67,7 +68,7 @@ impl<P: Params, V: Profile> Kem for NtruPlus<P, V> {
     }
 
     fn decaps(dk: &P::Dk, ct: &P::Packed, ss: &mut SharedSecret) -> Result<(), Rejected> {
-        if decaps::<P, V>(Native, dk, ct, ss).into() {
+        if declassify(decaps::<P, V>(Native, dk, ct, ss)) {
             Ok(())
         } else {
             Err(Rejected)
@@ -106,7 +107,11 @@ fn begin_key<P: Params, V: Profile>(arith: impl Arith, seed: &[u8], dk: &mut P::
     pack::<V>(poly.as_ref(), f);
     let invertible = arith.invert::<P>(&mut poly, 1);
     pack::<V>(poly.as_ref(), f_inverse);
-    if invertible.into() { Ok(()) } else { Err(NotInvertible) }
+    if declassify(invertible) {
+        Ok(())
+    } else {
+        Err(NotInvertible)
+    }
 }
 
 /// KeyGen steps 2 and 3. If it fails, `dk` is still what [`begin_key`] made of it.
@@ -122,7 +127,7 @@ fn finish_key<P: Params, V: Profile>(
     multiply_packed::<P, V>(arith, &mut poly, inverse, Scale::<V>::NEW_KEY);
     pack::<V>(poly.as_ref(), ek.as_mut());
     // As 1/f has an inverse, h has one exactly if g has.
-    if (!arith.invert::<P>(&mut poly, Scale::<V>::INVERSE_KEY)).into() {
+    if !declassify(arith.invert::<P>(&mut poly, Scale::<V>::INVERSE_KEY)) {
         return Err(NotInvertible);
     }
     pack::<V>(poly.as_ref(), inverse);
