@@ -1,5 +1,34 @@
 //! The broker side of KEMQTT: devices and keys, configuration, and the front that carries MQTT through the
 //! hybrid post-quantum handshake HKM1.
+//!
+//! A [`Front`] listens, runs the handshake, and passes each client's MQTT to a [`Backend`]: the embedded rumqttd, or any
+//! broker behind TCP or a Unix socket. A [`Registry`] knows the devices and holds the keys.
+//!
+//! ```
+//! use hybrid_handshake::suite::{Group, KemId};
+//! use kemqtt_broker::{Backend, Front, Registry, backend::RumqttdConfig};
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let registry = Registry::in_memory().await?;
+//! let pin = registry.generate_broker_key(KemId::MlKem768, Group::X25519).await?;
+//! let device = registry.enroll_psk("pump-17").await?;
+//! assert!(pin.starts_with("hkm1-broker ") && device.starts_with("hkm1-psk pump-17 "));
+//!
+//! let front = Front::builder()
+//!     .listen("127.0.0.1:0")
+//!     .backend(Backend::rumqttd(RumqttdConfig::default()))
+//!     .registry(registry)
+//!     .observer(|event| println!("{event}"))
+//!     .build()
+//!     .await?;
+//! println!("listening on {}", front.local_addr());
+//! front.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Status: HKM1 is the protocol of this repository and no standard. What is and is not there yet stands in the README.
 
 mod admin;
 mod admission;

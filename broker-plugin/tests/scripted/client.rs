@@ -1,13 +1,14 @@
 //! A client that follows the protocol step by step, so that a test can stop or bend any step.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use hybrid_handshake::{
     Error, Established,
     client::{self, AwaitM2, AwaitM4, Start},
     control::HEADER_LEN,
+    dh::DhSecret,
     drbg::Drbg,
-    identity::{BrokerLine, DeviceId, PskLine},
+    identity::{BrokerLine, DeviceId, DeviceSecret, PskLine, PublicKey, generate_key},
     message::{Capabilities, ClientLimits},
     mqtt::{
         FixedHeader, PacketType, ReasonCode,
@@ -15,7 +16,7 @@ use hybrid_handshake::{
     },
     record::{Content, HEADROOM, MIN_LEN},
     resume::{TICKET_LEN, Ticket},
-    suite::{AnySuite, Mode, SuiteId},
+    suite::{AnyKem, AnySuite, KemScheme as _, Mode, SuiteId},
 };
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -28,6 +29,8 @@ pub struct Device {
     pub broker_line: String,
     /// `None`: anonymous.
     pub psk_line: Option<String>,
+    /// Used instead of the pre-shared key.
+    pub static_key: Option<Arc<StaticKey>>,
     /// Used instead of the other credentials.
     pub ticket: Option<Ticket>,
     pub suite: SuiteId,
@@ -57,6 +60,7 @@ impl Device {
         Self {
             broker_line: broker_line.to_owned(),
             psk_line: Some(psk_line.to_owned()),
+            static_key: None,
             ticket: None,
             suite: SuiteId::HOST_DEFAULT,
             limits: ClientLimits::default(),
@@ -80,6 +84,7 @@ impl Device {
         Self {
             broker_line: self.broker_line.clone(),
             psk_line: self.psk_line.clone(),
+            static_key: self.static_key.clone(),
             ticket: Some(ticket),
             suite: self.suite,
             limits: self.limits,
@@ -87,10 +92,11 @@ impl Device {
     }
 
     pub fn mode(&self) -> Mode {
-        match (&self.ticket, &self.psk_line) {
-            (Some(_), _) => Mode::Resume,
-            (None, Some(_)) => Mode::Psk,
-            (None, None) => Mode::Anonymous,
+        match (&self.ticket, &self.static_key, &self.psk_line) {
+            (Some(_), _, _) => Mode::Resume,
+            (None, Some(_), _) => Mode::Kem,
+            (None, None, Some(_)) => Mode::Psk,
+            (None, None, None) => Mode::Anonymous,
         }
     }
 
@@ -181,13 +187,17 @@ impl Device {
             .psk_line
             .as_deref()
             .map(|line| PskLine::parse(line).expect("a psk line"));
-        let credential = match (&self.ticket, &line) {
-            (Some(ticket), _) => client::Credential::Ticket(ticket),
-            (None, Some(line)) => client::Credential::Psk {
+        let credential = match (&self.ticket, &self.static_key, &line) {
+            (Some(ticket), _, _) => client::Credential::Ticket(ticket),
+            (None, Some(key), _) => client::Credential::Kem {
+                id: &key.id,
+                secret: key.secret(),
+            },
+            (None, None, Some(line)) => client::Credential::Psk {
                 id: &line.id,
                 psk: &line.psk,
             },
-            (None, None) => client::Credential::Anonymous,
+            (None, None, None) => client::Credential::Anonymous,
         };
         run(&client::Config {
             broker_key,
@@ -196,6 +206,42 @@ impl Device {
             limits: self.limits,
             capabilities: Capabilities::ALL,
         })
+    }
+}
+
+/// A device's static key pair (mode 1).
+pub struct StaticKey {
+    pub id: DeviceId,
+    /// `kem | group | pk_P | gx_P`, as it is enrolled.
+    pub encoded: Vec<u8>,
+    dk: Vec<u8>,
+    z: [u8; 32],
+    x: DhSecret,
+}
+
+impl StaticKey {
+    pub fn generate(id: &str, suite: SuiteId) -> Self {
+        let kem = AnyKem::new(suite.kem()).expect("compiled in");
+        let mut encoded = vec![0; 2 + suite.kem().ek_len() + suite.group().share_len()];
+        let mut dk = vec![0; kem.dk_len()];
+        let x = generate_key(kem, suite.group(), &mut drbg(), &mut encoded, &mut dk).expect("a key");
+        Self {
+            id: DeviceId::new(id).expect("an id"),
+            encoded,
+            dk,
+            z: [7; 32],
+            x,
+        }
+    }
+
+    fn secret(&self) -> DeviceSecret<'_> {
+        let key = PublicKey::parse(&self.encoded).expect("a key");
+        DeviceSecret {
+            key,
+            dk: &self.dk,
+            z: &self.z,
+            x: &self.x,
+        }
     }
 }
 
