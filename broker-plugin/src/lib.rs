@@ -30,6 +30,8 @@
 //!
 //! Status: HKM1 is the protocol of this repository and no standard. What is and is not there yet stands in the README.
 
+#![forbid(unsafe_code)]
+
 mod admin;
 mod admission;
 pub mod backend;

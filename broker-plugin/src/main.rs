@@ -1,5 +1,7 @@
 //! `kemqtt-broker`: arguments to configuration to command.
 
+#![forbid(unsafe_code)]
+
 mod cli;
 
 use std::process::ExitCode;

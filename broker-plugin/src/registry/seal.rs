@@ -97,8 +97,7 @@ impl SealKey {
 
     /// A hash of `secret` that only holders of the key can compute: finds equal secrets without keeping them open.
     pub(super) fn fingerprint(&self, secret: &[u8]) -> [u8; 32] {
-        // HMAC takes keys of any length.
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).unwrap_or_else(|_| unreachable!());
+        let mut mac = Hmac::<Sha256>::new(&self.0.into());
         mac.update(b"kemqtt credential");
         mac.update(secret);
         mac.finalize().into_bytes().into()
