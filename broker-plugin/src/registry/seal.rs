@@ -97,7 +97,10 @@ impl SealKey {
 
     /// A hash of `secret` that only holders of the key can compute: finds equal secrets without keeping them open.
     pub(super) fn fingerprint(&self, secret: &[u8]) -> [u8; 32] {
-        let mut mac = Hmac::<Sha256>::new(&self.0.into());
+        // HMAC pads a short key with zero bytes to the block of its hash.
+        let mut block = Zeroizing::new([0; HMAC_BLOCK_LEN]);
+        block.iter_mut().zip(self.0).for_each(|(place, byte)| *place = byte);
+        let mut mac = Hmac::<Sha256>::new(&(*block).into());
         mac.update(b"kemqtt credential");
         mac.update(secret);
         mac.finalize().into_bytes().into()
@@ -148,6 +151,7 @@ fn associated(place: &[&[u8]]) -> Vec<u8> {
 }
 
 const KEY_LEN: usize = 32;
+const HMAC_BLOCK_LEN: usize = 64;
 const NONCE_LEN: usize = 12;
 const TAG_LEN: usize = 16;
 
