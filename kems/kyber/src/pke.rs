@@ -17,7 +17,8 @@ pub(crate) fn keygen<P: Sizes>(
     t_hat: &mut [u8],
     s_hat: &mut [u8],
 ) {
-    let s = small_vector::<P>(arith, sigma);
+    let mut s = Zeroizing::new(P::PolyVec::ZERO);
+    small_vector::<P>(arith, sigma, &mut s);
     let mut out = Emit::new(s_hat);
     s.as_ref().iter().for_each(|s| s.encode(&mut out));
 
@@ -39,7 +40,8 @@ pub(crate) fn keygen<P: Sizes>(
 
 /// K-PKE.Encrypt: `ek` is t_hat | rho, the ciphertext goes to `sink`.
 pub(crate) fn encrypt<P: Sizes>(arith: impl Arith, ek: &[u8], m: &[u8; 32], r: &[u8; 32], sink: &mut impl CtSink) {
-    let y = small_vector::<P>(arith, r);
+    let mut y = Zeroizing::new(P::PolyVec::ZERO);
+    small_vector::<P>(arith, r, &mut y);
     let (t_hat, rho) = ek.as_chunks::<32>().0.split_at(P::K * POLY_LEN / 32);
     let [rho] = rho else { return };
     let (mut c, mut work) = (Zeroizing::new(Poly::ZERO), Zeroizing::new(Poly::ZERO));
@@ -89,11 +91,9 @@ pub(crate) fn decrypt<P: Sizes>(arith: impl Arith, s_hat: &[u8], ct: &[u8], m: &
 }
 
 /// k polynomials of the law eta1 with nonces 0 .. k, in T_q: s_hat or y_hat. Out: |c| <= (Q + 1) / 2.
-fn small_vector<P: Sizes>(arith: impl Arith, seed: &[u8; 32]) -> Zeroizing<P::PolyVec> {
-    let mut vector = Zeroizing::new(P::PolyVec::ZERO);
-    for (nonce, p) in (0..).zip(vector.as_mut()) {
+fn small_vector<P: Sizes>(arith: impl Arith, seed: &[u8; 32], out: &mut P::PolyVec) {
+    for (nonce, p) in (0..).zip(out.as_mut()) {
         P::Eta1::sample(seed, nonce, p);
         arith.ntt(p);
     }
-    vector
 }

@@ -14,9 +14,10 @@ impl HashSuite for AsconXof {
     }
 
     fn xof(parts: &[&[u8]]) -> Self::Reader {
-        let mut sponge = AsconXof128::new();
-        parts.iter().for_each(|part| sponge.update(part));
-        sponge.finalize()
+        let mut reader = AsconReader(empty());
+        parts.iter().for_each(|part| reader.0.absorb(part));
+        reader.0.pad(SUFFIX, 0);
+        reader
     }
 }
 
@@ -27,9 +28,7 @@ pub struct AsconXof128(Sponge<5, 8>);
 impl AsconXof128 {
     /// The empty message.
     pub fn new() -> Self {
-        let mut lanes = [IV, 0, 0, 0, 0];
-        lanes.permute();
-        Self(Sponge::new(lanes))
+        Self(empty())
     }
 
     /// Appends to the message.
@@ -39,7 +38,7 @@ impl AsconXof128 {
 
     /// Ends the message.
     pub fn finalize(mut self) -> AsconReader {
-        self.0.pad(0x01, 0);
+        self.0.pad(SUFFIX, 0);
         AsconReader(self.0)
     }
 }
@@ -59,5 +58,13 @@ impl XofReader for AsconReader {
     }
 }
 
+fn empty() -> Sponge<5, 8> {
+    let mut lanes = [IV, 0, 0, 0, 0];
+    lanes.permute();
+    Sponge::new(lanes)
+}
+
+/// The first padding bit.
+const SUFFIX: u8 = 0x01;
 /// SP 800-232 section 5.2: variant, rounds, output length and rate of Ascon-XOF128.
 const IV: u64 = 0x0000_0800_00cc_0003;

@@ -55,9 +55,11 @@ impl<const RATE: usize, const SUFFIX: u8> KeccakSponge<RATE, SUFFIX> {
 
     /// Absorbs the concatenation of `parts`.
     pub fn absorb_all(parts: &[&[u8]]) -> KeccakReader<RATE> {
-        let mut sponge = Self::new();
-        parts.iter().for_each(|part| sponge.update(part));
-        sponge.finalize()
+        // One state from start to end: a sponge that becomes a reader is a copy of 200 bytes on small machines.
+        let mut reader = KeccakReader(Sponge::new([0; 25]));
+        parts.iter().for_each(|part| reader.0.absorb(part));
+        reader.0.pad(SUFFIX, 0x80);
+        reader
     }
 }
 
