@@ -7,7 +7,6 @@ mod tests;
 use subtle::Choice;
 
 use crate::encoding::{CT_LEN, F_LEN};
-use crate::product;
 use crate::ring::Poly;
 
 /// What the KEM calls unless the processor is known to offer more.
@@ -42,9 +41,7 @@ pub(crate) trait Arith: Copy {
         self.invntt(r);
     }
 
-    /// v = ct * f modulo 256 and x^512 + 1, exact for every `ct` and every valid `f`; for other codes in `f` the result is
-    /// arbitrary. Out: any representatives; `scratch` is overwritten.
-    fn multiply_exact(self, ct: &[u8; CT_LEN], f: &[u8; F_LEN], v: &mut Poly, scratch: &mut Poly) {
-        product::multiply_exact(self, ct, f, v, scratch);
-    }
+    /// m = the message of `ct`: decodes the exact product ct * f modulo 256 and x^512 + 1. Every ciphertext has a message; with
+    /// codes of f that no key has it is arbitrary.
+    fn decrypt(self, f: &[u8; F_LEN], ct: &[u8; CT_LEN], m: &mut [u8; 32]);
 }

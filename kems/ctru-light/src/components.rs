@@ -1,10 +1,14 @@
 //! The component vectors, which reach layers below the public interface.
 
+use core::array::from_fn;
 use std::vec::Vec;
 
 use kem_core::hash::XofReader;
 use kem_core::testkit::Hex;
 use serde::Deserialize;
+
+use crate::encoding::F_LEN;
+use crate::ring::Poly;
 
 #[derive(Deserialize)]
 pub(crate) struct Components {
@@ -19,7 +23,7 @@ pub(crate) struct Components {
 
 #[derive(Deserialize)]
 pub(crate) struct Decoded {
-    pub(crate) v: [i16; 8],
+    pub(crate) v: [u8; 8],
     pub(crate) nibble: u8,
 }
 
@@ -85,4 +89,11 @@ impl Draw {
 /// For comparisons with the reference.
 pub(crate) fn wide(coefficients: &[i16]) -> Vec<i64> {
     coefficients.iter().map(|&c| c.into()).collect()
+}
+
+/// The bytes of f = 2 f' + 1.
+pub(crate) fn pack_f_prime(mut f_prime: impl FnMut(usize) -> i16) -> [u8; F_LEN] {
+    let mut bytes = [0; F_LEN];
+    Poly(from_fn(|k| 2 * f_prime(k) + i16::from(k == 0))).pack_f(&mut bytes);
+    bytes
 }

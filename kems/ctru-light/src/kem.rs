@@ -134,7 +134,7 @@ fn encaps<H: HashSuite>(
 fn decaps<H: HashSuite>(arith: impl Arith, dk: &[u8; DK_LEN], ct: &[u8; CT_LEN], ss: &mut SharedSecret) {
     let Dk { f, ek, z } = Dk::split(dk);
     let mut m = Zeroizing::new([0; 32]);
-    pke::decrypt(arith, f, ct, &mut m);
+    arith.decrypt(f, ct, &mut m);
     let matched = reencrypt::<H>(arith, ek, &m, ct, ss);
     reject::<H>(ct, z, ss, !matched);
 }

@@ -7,7 +7,7 @@ use subtle::Choice;
 
 use crate::backends::Arith;
 use crate::e8;
-use crate::encoding::{COINS_LEN, CT_LEN, EK_LEN, F_LEN};
+use crate::encoding::{COINS_LEN, EK_LEN, F_LEN};
 use crate::ring::{Poly, Q};
 
 /// Makes f and h = g / f from 256 bytes of `coins`. On failure the outputs hold nothing that is fit for use.
@@ -66,20 +66,6 @@ pub(crate) fn encrypt(arith: impl Arith, ek: &[u8; EK_LEN], m: &[u8; 32], r: &mu
     }
 }
 
-/// Decrypts `ct`; every ciphertext has a message.
-#[inline(never)]
-pub(crate) fn decrypt(arith: impl Arith, f: &[u8; F_LEN], ct: &[u8; CT_LEN], m: &mut [u8; 32]) {
-    let (mut v, mut scratch) = (Poly::ZERO, Poly::ZERO);
-    arith.multiply_exact(ct, f, &mut v, &mut scratch);
-    let octets = v.0.as_chunks().0.as_chunks::<LANES>().0;
-    for (bytes, octets) in m.chunks_exact_mut(LANES / 2).zip(octets) {
-        let nibbles = e8::decode(octets);
-        for (byte, [low, high]) in bytes.iter_mut().zip(nibbles.as_chunks().0) {
-            *byte = low | high << 4;
-        }
-    }
-}
-
 /// Whether `f` has valid codes and `ek`, which is canonical, is g / f for a ternary g.
 pub(crate) fn belong_together(arith: impl Arith, f_bytes: &[u8; F_LEN], ek: &[u8; EK_LEN]) -> Choice {
     let (mut f, mut h) = (Poly::ZERO, Poly::ZERO);
@@ -93,9 +79,6 @@ pub(crate) fn belong_together(arith: impl Arith, f_bytes: &[u8; F_LEN], ek: &[u8
     });
     valid & ternary
 }
-
-/// How many octets are decoded at a time; two make a byte of the message.
-const LANES: usize = if cfg!(target_pointer_width = "64") { 16 } else { 2 };
 
 /// The message in units of the code, lower half of a byte first.
 fn nibbles(m: &[u8; 32]) -> impl Iterator<Item = u8> {
@@ -116,6 +99,7 @@ mod tests {
     use super::*;
     use crate::backends::Native;
     use crate::components::{self, Coins, Draw};
+    use crate::encoding::CT_LEN;
     use crate::reference;
 
     #[test]
@@ -133,7 +117,7 @@ mod tests {
         encrypt(Native, &ek, message, &mut r, &mut Emit::new(&mut ct));
         assert_eq!(ct[..], vector.ct[..]);
 
-        decrypt(Native, &f, &ct, &mut m);
+        Native.decrypt(&f, &ct, &mut m);
         assert_eq!(m[..], vector.m[..]);
     }
 
@@ -168,7 +152,7 @@ mod tests {
         random.fill_with(|| draw.below(256) as u8);
         for ct in [[0; CT_LEN], [0xff; CT_LEN], [0x80; CT_LEN], [0x40; CT_LEN], random] {
             let mut m = [0; 32];
-            decrypt(Native, &f, &ct, &mut m);
+            Native.decrypt(&f, &ct, &mut m);
             assert_eq!(m[..], reference::decrypt(&f, &ct));
         }
     }

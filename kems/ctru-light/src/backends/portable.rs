@@ -6,6 +6,8 @@ use subtle::Choice;
 
 use super::Arith;
 use crate::block;
+use crate::encoding::{CT_LEN, F_LEN};
+use crate::product;
 use crate::ring::{BLOCK, Poly, Q, ZETAS, unscale};
 
 /// The backend that is always there.
@@ -32,6 +34,15 @@ impl Arith for Portable {
         inverse::<Q>(&mut p.0, BLOCK, |k| ZETAS[k]);
         scale::<Q>(&mut p.0, unscale::<Q>());
         p.0.iter_mut().for_each(|c| *c = Zq::<Q>::add_q_if_negative(*c));
+    }
+
+    fn decrypt(self, f: &[u8; F_LEN], ct: &[u8; CT_LEN], m: &mut [u8; 32]) {
+        // 8-bit processors multiply bytes; the others have wider multipliers, which the transform makes better use of.
+        if cfg!(target_pointer_width = "16") {
+            product::decrypt_by_karatsuba(f, ct, m);
+        } else {
+            product::decrypt_by_residues(self, f, ct, m);
+        }
     }
 }
 
