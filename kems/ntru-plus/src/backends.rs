@@ -23,7 +23,7 @@ pub(crate) trait Arith: Copy {
     fn inverse_ntt<P: Params>(self, poly: &mut P::Poly);
 
     /// `a * b * scale / 2^32`, in place of `a`, residue by residue. Both are the same stretch of a transformed
-    /// polynomial, an even number of residues from coefficient `start` on. In: |a| < 2q, |b| < 4096, |scale| <= q / 2.
+    /// polynomial, 8k residues from coefficient `start` = 8kd on. In: |a| < 2q, |b| < 4096, |scale| <= q / 2.
     /// Out: |c| < q.
     fn multiply<P: Params>(self, a: &mut [i16], b: &[i16], start: usize, scale: i16);
 

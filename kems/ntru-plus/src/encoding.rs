@@ -18,14 +18,20 @@ pub(crate) const PACKED_PIECE: usize = PIECE * 3 / 2;
 /// A group of 4w coefficients goes into w pairs of bytes, three times. Lane i holds coefficients i, w + i, 2w + i and
 /// 3w + i of the group as one 48-bit number, 16 bits in each third.
 pub(crate) fn pack<V: Profile>(coeffs: &[i16], packed: &mut [u8]) {
+    if V::LANES == 1 {
+        for (group, bytes) in coeffs.as_chunks().0.iter().zip(packed.as_chunks_mut::<6>().0) {
+            let [[a, b], [c, d], [e, f]] = join(*group).map(u16::to_le_bytes);
+            *bytes = [a, b, c, d, e, f];
+        }
+        return;
+    }
     for (group, bytes) in coeffs.chunks(4 * V::LANES).zip(packed.chunks_mut(6 * V::LANES)) {
         let lanes = group.len() / 4;
+        let bytes = bytes.as_chunks_mut().0;
         for lane in 0..lanes {
-            let [t0, t1, t2, t3] = [0, 1, 2, 3].map(|k| F::add_q_if_negative(group[k * lanes + lane]) as u16);
-            let words = [t0 | t1 << 12, t1 >> 4 | t2 << 8, t2 >> 8 | t3 << 4];
+            let words = join([0, 1, 2, 3].map(|k| group[k * lanes + lane]));
             for (k, word) in words.into_iter().enumerate() {
-                let at = 2 * (k * lanes + lane);
-                bytes[at..at + 2].copy_from_slice(&word.to_le_bytes());
+                bytes[k * lanes + lane] = word.to_le_bytes();
             }
         }
     }
@@ -33,28 +39,45 @@ pub(crate) fn pack<V: Profile>(coeffs: &[i16], packed: &mut [u8]) {
 
 /// Reads coefficients in 0..4096; 1 if all of them are below q. `packed` is 3/2 times as long as `coeffs`.
 pub(crate) fn unpack<V: Profile>(packed: &[u8], coeffs: &mut [i16]) -> Choice {
-    // Negative as soon as one coefficient is not below q.
-    let mut below = -1;
-    for (group, bytes) in coeffs.chunks_mut(4 * V::LANES).zip(packed.chunks(6 * V::LANES)) {
-        let lanes = group.len() / 4;
-        for lane in 0..lanes {
-            let [w0, w1, w2] = [0, 1, 2].map(|k| {
-                let at = 2 * (k * lanes + lane);
-                u16::from_le_bytes([bytes[at], bytes[at + 1]])
-            });
-            let parts = [
-                w0 & 0xfff,
-                w0 >> 12 | (w1 & 0xff) << 4,
-                w1 >> 8 | (w2 & 0xf) << 8,
-                w2 >> 4,
-            ];
-            for (k, part) in parts.into_iter().enumerate() {
-                group[k * lanes + lane] = part as i16;
-                below &= part as i16 - Q;
+    if V::LANES == 1 {
+        for (group, bytes) in coeffs.as_chunks_mut().0.iter_mut().zip(packed.as_chunks().0) {
+            let [a, b, c, d, e, f] = *bytes;
+            *group = split([[a, b], [c, d], [e, f]].map(u16::from_le_bytes));
+        }
+    } else {
+        for (group, bytes) in coeffs.chunks_mut(4 * V::LANES).zip(packed.chunks(6 * V::LANES)) {
+            let lanes = group.len() / 4;
+            let bytes = bytes.as_chunks().0;
+            for lane in 0..lanes {
+                let parts = split([0, 1, 2].map(|k| u16::from_le_bytes(bytes[k * lanes + lane])));
+                for (k, part) in parts.into_iter().enumerate() {
+                    group[k * lanes + lane] = part;
+                }
             }
         }
     }
+    // Negative as long as all are below q.
+    let below = coeffs.iter().fold(-1, |below, c| below & (c - Q));
     (below >> 15).ct_eq(&-1)
+}
+
+/// Four coefficients, |c| < q, as a 48-bit number.
+#[inline(always)]
+fn join(coeffs: [i16; 4]) -> [u16; 3] {
+    let [t0, t1, t2, t3] = coeffs.map(|c| F::add_q_if_negative(c) as u16);
+    [t0 | t1 << 12, t1 >> 4 | t2 << 8, t2 >> 8 | t3 << 4]
+}
+
+/// The four 12-bit parts of a 48-bit number.
+#[inline(always)]
+fn split([w0, w1, w2]: [u16; 3]) -> [i16; 4] {
+    [
+        w0 & 0xfff,
+        w0 >> 12 | (w1 & 0xff) << 4,
+        w1 >> 8 | (w2 & 0xf) << 8,
+        w2 >> 4,
+    ]
+    .map(|part| part as i16)
 }
 
 /// 1 if every coefficient of a packed polynomial is below q.

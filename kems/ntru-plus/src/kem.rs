@@ -204,7 +204,7 @@ fn decaps<P: Params, V: Profile>(arith: impl Arith, dk: &P::Dk, ct: &P::Packed, 
     let mut key = Zeroizing::new([0; SharedSecret::LEN]);
     let expected = hash_message::<P>(&m, ek_hash, &mut key);
     arith.inverse_ntt::<P>(&mut poly);
-    good &= is_difference::<V>(poly.as_ref(), expected.low.as_ref(), expected.high.as_ref());
+    good &= is_difference::<V>(poly.as_mut(), expected.low.as_ref(), expected.high.as_ref());
 
     ss.zeroize();
     ss.conditional_assign(&key, good);

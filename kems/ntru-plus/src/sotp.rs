@@ -1,6 +1,8 @@
 //! Ternary polynomials and the bits that they are made from: CBD1, and SOTP, the one-time pad that hides the message
 //! (specification, building blocks).
 
+use core::ops::Range;
+
 use subtle::{Choice, ConstantTimeEq};
 
 use crate::profile::Profile;
@@ -9,37 +11,30 @@ use crate::profile::Profile;
 ///
 /// SOTP.Encode(m, U) is the same with m ^ U_lo and U_hi.
 pub(crate) fn subtract_bits<V: Profile>(plus: &[u8], minus: &[u8], out: &mut [i16]) {
-    for_each_word::<V>(out.len(), |word, places| {
-        let (plus, minus) = (word_at(plus, word), word_at(minus, word));
-        for (bit, place) in places.enumerate() {
-            out[place] = difference(plus, minus, bit);
-        }
-    });
+    for_each_difference::<V>(plus, minus, out, |c, difference| *c = difference);
 }
 
-/// 1 if `poly`, any coefficients, is what [`subtract_bits`] makes from `plus` and `minus`.
-pub(crate) fn is_difference<V: Profile>(poly: &[i16], plus: &[u8], minus: &[u8]) -> Choice {
-    let mut different = 0;
-    for_each_word::<V>(poly.len(), |word, places| {
-        let (plus, minus) = (word_at(plus, word), word_at(minus, word));
-        for (bit, place) in places.enumerate() {
-            different |= poly[place] ^ difference(plus, minus, bit);
-        }
-    });
-    different.ct_eq(&0)
+/// 1 if `poly`, |c| < 2^15, is what [`subtract_bits`] makes from `plus` and `minus`. Leaves the error in `poly`.
+pub(crate) fn is_difference<V: Profile>(poly: &mut [i16], plus: &[u8], minus: &[u8]) -> Choice {
+    for_each_difference::<V>(plus, minus, poly, |c, difference| *c -= difference);
+    poly.iter().fold(0, |all, c| all | c).ct_eq(&0)
 }
 
 /// The bits of a ternary polynomial: which coefficients are not 0, and which are -1.
 pub(crate) fn split_trits<V: Profile>(poly: &[i16], nonzero: &mut [u8], negative: &mut [u8]) {
-    for_each_word::<V>(poly.len(), |word, places| {
-        let (mut odd, mut sign) = (0, 0);
-        for (bit, place) in places.enumerate() {
-            odd |= (poly[place] as u16 & 1) << bit;
-            sign |= (poly[place] as u16 >> 15) << bit;
+    for (block, lanes, words) in blocks::<V>(poly.len()) {
+        let poly = &poly[block];
+        for (lane, word) in words.enumerate() {
+            let (mut odd, mut sign) = (0, 0);
+            for bit in 0..16 {
+                let trit = poly[bit * lanes + lane] as u16;
+                odd |= (trit & 1) << bit;
+                sign |= (trit >> 15) << bit;
+            }
+            nonzero[2 * word..][..2].copy_from_slice(&u16::to_le_bytes(odd));
+            negative[2 * word..][..2].copy_from_slice(&u16::to_le_bytes(sign));
         }
-        nonzero[2 * word..][..2].copy_from_slice(&u16::to_le_bytes(odd));
-        negative[2 * word..][..2].copy_from_slice(&u16::to_le_bytes(sign));
-    });
+    }
 }
 
 /// SOTP.Decode on bits: `message` comes in as the non-zero bits of y and goes out as m; `negative` are the negative
@@ -56,28 +51,42 @@ pub(crate) fn decode(message: &mut [u8], negative: &[u8], pad_lo: &[u8], pad_hi:
     bad.ct_eq(&0)
 }
 
-fn difference(plus: u16, minus: u16, bit: usize) -> i16 {
-    (plus >> bit & 1) as i16 - (minus >> bit & 1) as i16
+#[inline(always)]
+fn for_each_difference<V: Profile>(plus: &[u8], minus: &[u8], poly: &mut [i16], visit: impl Fn(&mut i16, i16)) {
+    for (block, lanes, words) in blocks::<V>(poly.len()) {
+        let poly = &mut poly[block];
+        for (lane, word) in words.enumerate() {
+            let (plus, minus) = (word_at(plus, word), word_at(minus, word));
+            for bit in 0..16 {
+                let difference = i16::from(plus & 1 << bit != 0) - i16::from(minus & 1 << bit != 0);
+                visit(&mut poly[bit * lanes + lane], difference);
+            }
+        }
+    }
 }
 
+#[inline(always)]
 fn word_at(bits: &[u8], word: usize) -> u16 {
     u16::from_le_bytes([bits[2 * word], bits[2 * word + 1]])
 }
 
-/// Visits the 16-bit words of `n` bits with the places of their coefficients.
+/// The blocks that `n` coefficients and their bits are laid out in: the coefficients, the number of lanes w, and w 16-bit
+/// words. Bit k of word i belongs to coefficient i + k * w.
 ///
-/// Words come in blocks of w, the lanes of the profile or as many as fit; bit k of word i in a block belongs to
-/// coefficient i + k * w of the block.
-fn for_each_word<V: Profile>(n: usize, mut visit: impl FnMut(usize, core::iter::StepBy<core::ops::Range<usize>>)) {
+/// w is that of the profile, or the largest power of 2 that fits into what is left.
+fn blocks<V: Profile>(n: usize) -> impl Iterator<Item = (Range<usize>, usize, Range<usize>)> {
     let mut start = 0;
-    while start < n {
+    core::iter::from_fn(move || {
         let left = (n - start) / 16;
-        let lanes = V::LANES.min(1 << left.ilog2());
-        for lane in 0..lanes {
-            visit(start / 16 + lane, (start + lane..start + 16 * lanes).step_by(lanes));
-        }
-        start += 16 * lanes;
-    }
+        let lanes = if V::LANES == 1 {
+            left.min(1)
+        } else {
+            V::LANES.min(1 << left.checked_ilog2()?)
+        };
+        let block = start..start + 16 * lanes;
+        start = block.end;
+        (lanes > 0).then_some((block.clone(), lanes, block.start / 16..block.end / 16))
+    })
 }
 
 #[cfg(test)]
@@ -127,7 +136,11 @@ mod tests {
         let r = bytes("H_out_r_seed");
         subtract_bits::<V>(&r[..n / 8], &r[n / 8..], &mut poly);
         assert_eq!(poly[..16], integers(&vector.extra["r_first16"]));
-        assert!(bool::from(is_difference::<V>(&poly, &r[..n / 8], &r[n / 8..])));
+        assert!(bool::from(is_difference::<V>(
+            &mut poly.clone(),
+            &r[..n / 8],
+            &r[n / 8..]
+        )));
 
         let pad = bytes("G_out");
         let low = vector
@@ -163,7 +176,7 @@ mod tests {
             let good = decode(&mut m, &signs, &vec![0; n / 8], &negative);
             assert_eq!(bool::from(good), !bool::from(different), "coefficient {place}");
             assert_eq!(
-                bool::from(is_difference::<V>(&poly, &positive, &negative)),
+                bool::from(is_difference::<V>(&mut poly.clone(), &positive, &negative)),
                 !bool::from(different)
             );
             poly[place] = -poly[place];

@@ -1,7 +1,9 @@
 //! The backend for every CPU, and the reference for the others.
 
 mod inverse;
+
 mod product;
+mod rows;
 mod transform;
 
 use subtle::Choice;
