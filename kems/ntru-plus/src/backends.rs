@@ -23,8 +23,8 @@ pub(crate) trait Arith: Copy {
     fn inverse_ntt<P: Params>(self, poly: &mut P::Poly);
 
     /// `a * b * scale / 2^32`, in place of `a`, residue by residue. Both are the same stretch of a transformed
-    /// polynomial, 8k residues from coefficient `start` = 8kd on. In: |a| < 2q, |b| < 4096, |scale| <= q / 2.
-    /// Out: |c| < q.
+    /// polynomial, from coefficient `start` on; it begins and ends at a multiple of 8 residues. In: |a| < 2q,
+    /// |b| < 4096, |scale| <= q / 2. Out: |c| < q.
     fn multiply<P: Params>(self, a: &mut [i16], b: &[i16], start: usize, scale: i16);
 
     /// `scale / a` in the transformed domain, in place. 1 if `a` has an inverse, else the result means nothing.

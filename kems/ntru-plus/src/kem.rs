@@ -19,7 +19,7 @@ use crate::{
     field::{F, invert, mod3},
     params::{Params, sealed::Zeroed},
     profile::Profile,
-    sotp::{decode, is_difference, split_trits, subtract_bits},
+    sotp::{cbd1, decode, encode, is_cbd1, split_trits},
 };
 
 impl<P: Params, V: Profile> Kem for NtruPlus<P, V> {
@@ -100,7 +100,8 @@ fn erase(ek: &mut impl Zeroize, dk: &mut impl Zeroize) {
 
 /// KeyGen step 1. Puts f in its place in `dk`, and 1/f where 1/h will be.
 fn begin_key<P: Params, V: Profile>(arith: impl Arith, seed: &[u8], dk: &mut P::Dk) -> Result<(), NotInvertible> {
-    let mut poly = three_times_binomial::<P, V>(seed);
+    let mut poly = Zeroizing::new(P::Poly::ZERO);
+    three_times_binomial::<P, V>(seed, &mut poly);
     poly.as_mut()[0] += 1;
     arith.ntt::<P>(&mut poly);
     let (f, f_inverse, _) = split_dk_mut::<P>(dk);
@@ -121,7 +122,8 @@ fn finish_key<P: Params, V: Profile>(
     ek: &mut P::Packed,
     dk: &mut P::Dk,
 ) -> Result<(), NotInvertible> {
-    let mut poly = three_times_binomial::<P, V>(seed);
+    let mut poly = Zeroizing::new(P::Poly::ZERO);
+    three_times_binomial::<P, V>(seed, &mut poly);
     arith.ntt::<P>(&mut poly);
     let (_, inverse, hash) = split_dk_mut::<P>(dk);
     multiply_packed::<P, V>(arith, &mut poly, inverse, Scale::<V>::NEW_KEY);
@@ -154,20 +156,20 @@ fn encaps<P: Params, V: Profile>(
     ss: &mut SharedSecret,
 ) {
     let mut poly = Zeroizing::new(P::Poly::ZERO);
-    let r = hash_message::<P>(m, &V::hash_ek(ek.as_ref()), ss.expose_mut());
-    subtract_bits::<V>(r.low.as_ref(), r.high.as_ref(), poly.as_mut());
+    let mut hash = hash_message::<P>(m, &V::hash_ek(ek.as_ref()), ss.expose_mut());
+    cbd1::<P, V>(&mut hash, &mut poly);
     arith.ntt::<P>(&mut poly);
     // r waits in `ct` while the message polynomial is made in its place.
     pack::<V>(poly.as_ref(), ct.as_mut());
-    let mut pad = pad::<P>(Shake256::new(), |hash| hash.update(ct.as_ref()));
-    pad.low
-        .as_mut()
-        .iter_mut()
-        .zip(m.as_ref())
-        .for_each(|(pad, m)| *pad ^= m);
-    subtract_bits::<V>(pad.low.as_ref(), pad.high.as_ref(), poly.as_mut());
+    encode::<P, V>(m, &mut Shake256::absorb_all(&[&[1], ct.as_ref()]), &mut poly);
     arith.ntt::<P>(&mut poly);
 
+    encrypt::<P, V>(arith, &mut poly, ek, ct);
+}
+
+/// Turns the message polynomial into c = h r + m. `ct` holds r before, and c after.
+#[inline(never)] // The caller hashes: buffers of both at once would make the largest stack.
+fn encrypt<P: Params, V: Profile>(arith: impl Arith, poly: &mut P::Poly, ek: &P::Packed, ct: &mut P::Packed) {
     let (mut r, mut h) = (Zeroizing::new([0; PIECE]), [0; PIECE]);
     let pieces = poly.as_mut().chunks_mut(PIECE).zip(ek.as_ref().chunks(PACKED_PIECE));
     for (number, ((poly, ek), ct)) in pieces.zip(ct.as_mut().chunks_mut(PACKED_PIECE)).enumerate() {
@@ -191,20 +193,20 @@ fn decaps<P: Params, V: Profile>(arith: impl Arith, dk: &P::Dk, ct: &P::Packed, 
     arith.inverse_ntt::<P>(&mut poly);
     poly.as_mut().iter_mut().for_each(|c| *c = mod3(*c));
     let (mut m, mut negative) = (Zeroizing::new(P::Message::ZERO), Zeroizing::new(P::Message::ZERO));
-    split_trits::<V>(poly.as_ref(), (*m).as_mut(), (*negative).as_mut());
+    split_trits::<P, V>(&poly, &mut m, &mut negative);
 
     // r = (c - y) / h, which is hashed on the way
     arith.ntt::<P>(&mut poly);
-    let pad = pad::<P>(Shake256::new(), |hash| {
-        good &= recover_r::<P, V>(arith, &mut poly, ct, h_inverse, |packed| hash.update(packed));
-    });
-    good &= decode((*m).as_mut(), negative.as_ref(), pad.low.as_ref(), pad.high.as_ref());
+    let mut hash = Shake256::new();
+    hash.update(&[1]);
+    good &= recover_r::<P, V>(arith, &mut poly, ct, h_inverse, |packed| hash.update(packed));
+    good &= decode::<P>(&mut m, &negative, &mut hash.finalize());
 
     // The transform is one-to-one: comparing r is comparing the ciphertext, and needs no second polynomial.
     let mut key = Zeroizing::new([0; SharedSecret::LEN]);
-    let expected = hash_message::<P>(&m, ek_hash, &mut key);
+    let mut hash = hash_message::<P>(&m, ek_hash, &mut key);
     arith.inverse_ntt::<P>(&mut poly);
-    good &= is_difference::<V>(poly.as_mut(), expected.low.as_ref(), expected.high.as_ref());
+    good &= is_cbd1::<P, V>(&mut hash, &mut poly);
 
     ss.zeroize();
     ss.conditional_assign(&key, good);
@@ -212,6 +214,7 @@ fn decaps<P: Params, V: Profile>(arith: impl Arith, dk: &P::Dk, ct: &P::Packed, 
 }
 
 /// Turns y into r = (c - y) / h and passes on the packed pieces of r. 1 if 1/h is canonical.
+#[inline(never)] // As `encrypt`.
 fn recover_r<P: Params, V: Profile>(
     arith: impl Arith,
     poly: &mut P::Poly,
@@ -237,6 +240,7 @@ fn recover_r<P: Params, V: Profile>(
 }
 
 /// Multiplies by a packed polynomial, a piece at a time. 1 if that one is canonical.
+#[inline(never)] // As `encrypt`.
 fn multiply_packed<P: Params, V: Profile>(arith: impl Arith, poly: &mut P::Poly, packed: &[u8], scale: i16) -> Choice {
     let mut piece = Zeroizing::new([0; PIECE]);
     let mut canonical = Choice::from(1);
@@ -254,41 +258,20 @@ fn multiply_packed<P: Params, V: Profile>(arith: impl Arith, poly: &mut P::Poly,
 }
 
 /// f' or g, from SHAKE256 of a seed and then CBD1, times 3.
-fn three_times_binomial<P: Params, V: Profile>(seed: &[u8]) -> Zeroizing<P::Poly> {
-    let bits = Bits::<P>::read(&mut Shake256::absorb_all(&[seed]));
-    let mut poly = Zeroizing::new(P::Poly::ZERO);
-    subtract_bits::<V>(bits.low.as_ref(), bits.high.as_ref(), poly.as_mut());
+fn three_times_binomial<P: Params, V: Profile>(seed: &[u8], poly: &mut P::Poly) {
+    cbd1::<P, V>(&mut Shake256::absorb_all(&[seed]), poly);
     poly.as_mut().iter_mut().for_each(|c| *c *= 3);
-    poly
 }
 
-/// H(m, F(pk)): the shared secret and the bits of r.
-fn hash_message<P: Params>(m: &P::Message, ek_hash: &[u8], key: &mut [u8; SharedSecret::LEN]) -> Bits<P> {
+/// H(m, F(pk)): gives the shared secret, and then the bits of r.
+fn hash_message<P: Params>(
+    m: &P::Message,
+    ek_hash: &[u8],
+    key: &mut [u8; SharedSecret::LEN],
+) -> impl XofReader + use<P> {
     let mut reader = Shake256::absorb_all(&[&[2], m.as_ref(), ek_hash]);
     reader.read(key);
-    Bits::read(&mut reader)
-}
-
-/// G: the pad over the message, from packed r, which `absorb` feeds in.
-fn pad<P: Params>(mut hash: Shake256, absorb: impl FnOnce(&mut Shake256)) -> Bits<P> {
-    hash.update(&[1]);
-    absorb(&mut hash);
-    Bits::read(&mut hash.finalize())
-}
-
-/// 2n secret bits in two halves.
-struct Bits<P: Params> {
-    low: Zeroizing<P::Message>,
-    high: Zeroizing<P::Message>,
-}
-
-impl<P: Params> Bits<P> {
-    fn read(reader: &mut impl XofReader) -> Self {
-        let (mut low, mut high) = (Zeroizing::new(P::Message::ZERO), Zeroizing::new(P::Message::ZERO));
-        reader.read((*low).as_mut());
-        reader.read((*high).as_mut());
-        Self { low, high }
-    }
+    reader
 }
 
 /// f, 1/h and F(pk).

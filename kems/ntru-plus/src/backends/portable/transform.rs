@@ -71,7 +71,7 @@ fn last_forward<P: Params, const SPAN: usize>(poly: &mut [i16]) {
             butterflies(low, high, &zeta);
         }
         for row in &mut rows {
-            *row = row.map(|c| F::barrett(c));
+            *row = row.map(F::barrett);
         }
         store(&rows, blocks);
     }
