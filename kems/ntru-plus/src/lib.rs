@@ -11,6 +11,8 @@
 //! A scheme is [`NtruPlus`] over a parameter set, [`P768`], [`P864`] or [`P1152`], and a wire format: [`Final`] is the
 //! submission, [`V2_2`] the format of versions 2.2 and 2.2.1, which microcontroller code in circulation still speaks.
 //!
+//! Feature `rustcrypto`: `kem_core::rustcrypto::Explicit<NtruPlus768>` has the traits of the `kem` crate.
+//!
 //! Constant time: no branch, index or division depends on a secret. Whether key generation has to draw again is public.
 //!
 //! ```
