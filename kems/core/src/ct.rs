@@ -27,7 +27,9 @@ impl<'a> Emit<'a> {
 impl CtSink for Emit<'_> {
     #[inline]
     fn put(&mut self, byte: u8) {
-        self.put_all(&[byte]);
+        if let Some(place) = self.0.split_off_first_mut() {
+            *place = byte;
+        }
     }
 
     #[inline]
@@ -60,7 +62,7 @@ impl<'a> Compare<'a> {
 impl CtSink for Compare<'_> {
     #[inline]
     fn put(&mut self, byte: u8) {
-        self.put_all(&[byte]);
+        self.diff |= self.theirs.split_off_first().map_or(0xff, |theirs| theirs ^ byte);
     }
 
     #[inline]
