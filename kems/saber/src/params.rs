@@ -4,7 +4,7 @@ use kem_core::Bytes;
 use kem_core::ct::CtSink;
 use kem_core::hash::XofReader;
 use kem_core::{pack, sample};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
 use crate::poly::Poly;
 
@@ -62,12 +62,7 @@ macro_rules! parameter_set {
             }
 
             fn sample_secret(stream: &mut impl XofReader, s: &mut Poly) {
-                // Whole words of the stream at a time.
-                let mut bytes = Zeroizing::new([0; 8 * $eta]);
-                for piece in s.chunks_exact_mut(32) {
-                    stream.read(&mut *bytes);
-                    sample::cbd_bytes::<$eta>(&*bytes, piece);
-                }
+                sample::cbd::<$eta>(stream, s);
             }
 
             fn pack_cm(values: impl Iterator<Item = u16>, sink: &mut impl CtSink) {
