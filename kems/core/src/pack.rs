@@ -30,6 +30,31 @@ pub fn unpack<const D: u32>(bytes: &[u8]) -> Unpack<'_, D> {
     }
 }
 
+/// [`pack`] of eight values, which are always D whole bytes: every shift is a constant once the loop is unrolled.
+#[inline(always)]
+pub fn pack8<const D: usize>(values: &[u16; 8]) -> [u8; D] {
+    const { assert!(D >= 1 && D <= 16) };
+    let mut bytes = [0; D];
+    for (k, &value) in values.iter().enumerate() {
+        let shifted = (u32::from(value) & ((1 << D) - 1)) << (k * D % 8);
+        for (byte, part) in bytes[k * D / 8..].iter_mut().zip(shifted.to_le_bytes()) {
+            *byte |= part;
+        }
+    }
+    bytes
+}
+
+/// The eight values of D bytes, as [`unpack`] gives them.
+#[inline(always)]
+pub fn unpack8<const D: usize>(bytes: &[u8; D]) -> [u16; 8] {
+    const { assert!(D >= 1 && D <= 16) };
+    core::array::from_fn(|k| {
+        let byte = |i: usize| bytes.get(k * D / 8 + i).map_or(0, |&byte| u32::from(byte));
+        let window = byte(0) | byte(1) << 8 | byte(2) << 16;
+        ((window >> (k * D % 8)) & ((1 << D) - 1)) as u16
+    })
+}
+
 /// Iterator of [`unpack`].
 #[derive(Clone)]
 pub struct Unpack<'a, const D: u32> {

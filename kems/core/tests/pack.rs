@@ -1,7 +1,7 @@
 //! Bit streams against their definition, for every width.
 
 use kem_core::ct::{CtSink, Emit};
-use kem_core::pack::{pack, unpack};
+use kem_core::pack::{pack, pack8, unpack, unpack8};
 use proptest::prelude::*;
 
 struct Bytes(Vec<u8>);
@@ -43,7 +43,37 @@ fn known_streams() {
     assert_eq!(bytes, [0x01, 0x3d, 0x12]);
 }
 
+fn check8<const D: usize>(values: &[u16; 8]) {
+    let bytes = pack8::<D>(values);
+    assert_eq!(bytes[..], by_definition(values, D), "{D} bits");
+    assert_eq!(
+        unpack8::<D>(&bytes),
+        values.map(|value| (u32::from(value) & ((1 << D) - 1)) as u16),
+        "{D} bits"
+    );
+}
+
 proptest! {
+    #[test]
+    fn octets_of_every_width(values: [u16; 8]) {
+        check8::<1>(&values);
+        check8::<2>(&values);
+        check8::<3>(&values);
+        check8::<4>(&values);
+        check8::<5>(&values);
+        check8::<6>(&values);
+        check8::<7>(&values);
+        check8::<8>(&values);
+        check8::<9>(&values);
+        check8::<10>(&values);
+        check8::<11>(&values);
+        check8::<12>(&values);
+        check8::<13>(&values);
+        check8::<14>(&values);
+        check8::<15>(&values);
+        check8::<16>(&values);
+    }
+
     #[test]
     fn every_width(values in prop::collection::vec(any::<u16>(), 0..70)) {
         check::<1>(&values);
