@@ -1,12 +1,12 @@
 use kem_core::ct::CtSink;
 use kem_core::modular::Zq;
-use kem_core::pack::{pack, unpack};
+use kem_core::pack::{pack8, unpack8};
 
 use crate::poly::{Poly, Q};
 
 /// Compression to a number of bits (FIPS 203 section 4.2.1).
 pub trait Width {
-    const BITS: u32;
+    const BITS: usize;
 
     /// ByteEncode(Compress(p)). In: any coefficients.
     fn encode(p: &Poly, sink: &mut impl CtSink);
@@ -16,19 +16,21 @@ pub trait Width {
 }
 
 /// `D` bits a coefficient, at most 11.
-pub enum Bits<const D: u32> {}
+pub enum Bits<const D: usize> {}
 
-impl<const D: u32> Width for Bits<D> {
-    const BITS: u32 = D;
+impl<const D: usize> Width for Bits<D> {
+    const BITS: usize = D;
 
     fn encode(p: &Poly, sink: &mut impl CtSink) {
-        pack::<D>(p.0.iter().map(|&c| compress::<D>(Zq::<Q>::freeze(c) as u16)), sink);
+        for eight in p.0.as_chunks::<8>().0 {
+            sink.put_all(&pack8::<D>(&eight.map(|c| compress::<D>(Zq::<Q>::freeze(c) as u16))));
+        }
     }
 
     fn decode(bytes: &[u8], p: &mut Poly) {
-        p.0.iter_mut()
-            .zip(unpack::<D>(bytes))
-            .for_each(|(c, y)| *c = decompress::<D>(y));
+        for (eight, bytes) in p.0.as_chunks_mut().0.iter_mut().zip(bytes.as_chunks().0) {
+            *eight = unpack8::<D>(bytes).map(decompress::<D>);
+        }
     }
 }
 
@@ -38,7 +40,7 @@ impl<const D: u32> Width for Bits<D> {
 /// quotient is estimated with floor(2^(D+16) / Q), which is at most one too low, and corrected by the remainder: that is
 /// below 2 Q, so that 16 bits are enough.
 #[inline(always)]
-fn compress<const D: u32>(x: u16) -> u16 {
+fn compress<const D: usize>(x: u16) -> u16 {
     const { assert!(D <= 11) };
     const HALF: u16 = Q as u16 / 2;
     let reciprocal = const { (1 << (D + 16)) / Q as u32 };
@@ -51,7 +53,7 @@ fn compress<const D: u32>(x: u16) -> u16 {
 
 /// round(Q y / 2^D). In: y < 2^D.
 #[inline(always)]
-fn decompress<const D: u32>(y: u16) -> i16 {
+fn decompress<const D: usize>(y: u16) -> i16 {
     ((u32::from(y) * Q as u32 + (1 << (D - 1))) >> D) as i16
 }
 
@@ -69,7 +71,7 @@ pub(crate) fn message_of(p: &Poly, m: &mut [u8; 32]) {
 mod tests {
     use super::*;
 
-    fn exhaustive<const D: u32>() {
+    fn exhaustive<const D: usize>() {
         let q = Q as u32;
         for x in 0..Q as u16 {
             let expected = ((u32::from(x) << D) + q / 2) / q % (1 << D);

@@ -33,7 +33,7 @@ pub trait Sizes: Sized {
     const CHECKED: () = {
         assert!(Self::Ek::LEN == 384 * Self::K + 32);
         assert!(Self::Dk::LEN == 768 * Self::K + 96);
-        assert!(Self::Ct::LEN == 32 * (Self::Du::BITS as usize * Self::K + Self::Dv::BITS as usize));
+        assert!(Self::Ct::LEN == 32 * (Self::Du::BITS * Self::K + Self::Dv::BITS));
     };
 }
 

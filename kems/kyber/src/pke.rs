@@ -71,7 +71,7 @@ pub(crate) fn encrypt<P: Sizes>(arith: impl Arith, ek: &[u8], m: &[u8; 32], r: &
 
 /// K-PKE.Decrypt with the 384 k bytes of `s_hat`.
 pub(crate) fn decrypt<P: Sizes>(arith: impl Arith, s_hat: &[u8], ct: &[u8], m: &mut [u8; 32]) {
-    let u_len = 32 * P::Du::BITS as usize;
+    let u_len = 32 * P::Du::BITS;
     let (u_bytes, v_bytes) = ct.split_at(P::K * u_len);
     let (mut product, mut s, mut work) = (
         Zeroizing::new(Poly::ZERO),
