@@ -5,6 +5,7 @@
 //! in one pass. `i16` has room for all of it, see [`Bounds`].
 
 use core::array;
+use core::borrow::Borrow;
 
 use kem_core::modular::Zq;
 use kem_core::ntt::twiddles;
@@ -19,24 +20,24 @@ pub(super) type Square = [Row; ROW];
 
 /// The transform, in an order of its own. In: |c| <= 4096. Out: |c| <= [`Bounds::FORWARD`].
 pub(super) fn forward<const Q: i16>(p: &mut Square, scratch: &mut Square) {
-    let outer = Twiddles::<Q>::outer();
-    far::<Q>(p, &outer[0]);
-    near::<Q>(p, &outer);
+    let ([root, outer @ ..], [lane_root, inner @ ..]) = (&Twiddles::<Q>::OUTER, &Twiddles::<Q>::INNER);
+    far::<Q>(p, &every_lane(root));
+    near::<Q>(p, outer.iter().map(every_lane));
     transpose(p, scratch);
     reduce::<Q>(p);
-    far::<Q>(p, &Twiddles::<Q>::INNER[0]);
-    near::<Q>(p, &Twiddles::<Q>::INNER);
+    far::<Q>(p, lane_root);
+    near::<Q>(p, inner.iter());
 }
 
 /// Undoes [`forward`] and the Montgomery factor of a product. In: any c. Out: |c| < Q.
 pub(super) fn inverse<const Q: i16>(p: &mut Square, scratch: &mut Square) {
-    let outer = Twiddles::<Q>::outer();
+    let ([root, outer @ ..], [lane_root, inner @ ..]) = (&Twiddles::<Q>::OUTER, &Twiddles::<Q>::INNER);
     reduce::<Q>(p);
-    inverse_near::<Q>(p, &Twiddles::<Q>::INNER);
-    inverse_far::<Q>(p, &Twiddles::<Q>::INNER[0]);
+    inverse_near::<Q>(p, inner.iter().rev().map(mirrored));
+    inverse_far::<Q>(p, &mirrored(lane_root));
     transpose(p, scratch);
-    inverse_near::<Q>(p, &outer);
-    inverse_far::<Q>(p, &outer[0]);
+    inverse_near::<Q>(p, outer.iter().rev().map(every_lane).map(|node| mirrored(&node)));
+    inverse_far::<Q>(p, &mirrored(&every_lane(root)));
     // Evaluated so that a bound that does not hold cannot be overlooked.
     const { Bounds::<Q>::INVERSE };
     for c in p.as_flattened_mut() {
@@ -62,24 +63,23 @@ fn far<const Q: i16>(p: &mut Square, node: &Node) {
     }
 }
 
-/// Spans of 2 and 1 rows.
-fn near<const Q: i16>(p: &mut Square, nodes: &[Node; NODES]) {
-    for ([a, b, c, d], node) in quarters(p).into_iter().zip(&nodes[1..]) {
-        butterflies::<Q>(a, b, c, d, node);
+/// Spans of 2 and 1 rows; a node for every quarter.
+fn near<const Q: i16>(p: &mut Square, nodes: impl Iterator<Item: Borrow<Node>>) {
+    for ([a, b, c, d], node) in quarters(p).into_iter().zip(nodes) {
+        butterflies::<Q>(a, b, c, d, node.borrow());
     }
 }
 
-fn inverse_near<const Q: i16>(p: &mut Square, nodes: &[Node; NODES]) {
-    for ([a, b, c, d], node) in quarters(p).into_iter().zip(nodes[1..].iter().rev()) {
-        inverse_butterflies::<Q>(a, b, c, d, &mirrored(node));
+fn inverse_near<const Q: i16>(p: &mut Square, nodes: impl Iterator<Item = Node>) {
+    for ([a, b, c, d], node) in quarters(p).into_iter().zip(nodes) {
+        inverse_butterflies::<Q>(a, b, c, d, &node);
     }
 }
 
 fn inverse_far<const Q: i16>(p: &mut Square, node: &Node) {
-    let node = mirrored(node);
     let [first, second, third, fourth] = quarters(p);
     for (((a, b), c), d) in first.iter_mut().zip(second).zip(third).zip(fourth) {
-        inverse_butterflies::<Q>(a, b, c, d, &node);
+        inverse_butterflies::<Q>(a, b, c, d, node);
     }
 }
 
@@ -115,6 +115,10 @@ fn quarters(p: &mut Square) -> [&mut [Row; 4]; 4] {
         unreachable!("sixteen rows")
     };
     [first, second, third, fourth]
+}
+
+fn every_lane(node: &[i16; 3]) -> Node {
+    node.map(|twiddle| [twiddle; ROW])
 }
 
 /// The negative inverses of the twiddles of a node, found at the mirrored place of each layer, as psi^256 = -1. The caller
@@ -158,14 +162,6 @@ impl<const Q: i16> Twiddles<Q> {
         }
         outer
     };
-
-    fn outer() -> [Node; NODES] {
-        let mut nodes = [[[0; ROW]; 3]; NODES];
-        for (row, &root) in nodes.as_flattened_mut().iter_mut().zip(Self::OUTER.as_flattened()) {
-            row.fill(root);
-        }
-        nodes
-    }
 
     /// The layers after it: lane r is the subtree below k = 16 + r.
     const INNER: [Node; NODES] = {
@@ -225,7 +221,8 @@ impl<const Q: i16> Bounds<Q> {
         let mut c = Self::REDUCED;
         let mut pass = 0;
         while pass < 4 {
-            // The largest difference of sums; the reduced sums are smaller than its product with a twiddle.
+            // Differences of sums are the largest ones, before their product with a twiddle and after it.
+            assert!(Self::product(2 * c, Self::REDUCED) <= 2 * c);
             c = Self::product(fits(4 * c), Self::REDUCED);
             assert!(c >= Self::REDUCED);
             pass += 1;
