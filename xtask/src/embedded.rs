@@ -29,11 +29,12 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
 }
 
 /// Crates with the features that a sensor node uses.
-const CRATES: [(&str, &str); 6] = [
+const CRATES: [(&str, &str); 7] = [
     ("ctru-light", ""),
     ("kyber", ""),
+    ("ntru", ""),
     ("ntru-plus", ""),
     ("oaep-ntru", "lab"),
     ("saber", ""),
-    ("hybrid-handshake", "ctru-light,kyber,ntru-plus,saber"),
+    ("hybrid-handshake", "ctru-light,kyber,ntru,ntru-plus,saber"),
 ];

@@ -239,6 +239,10 @@ dispatch! {
     NtruPlus768   "ntru-plus"  ntru_plus::NtruPlus768;
     NtruPlus864   "ntru-plus"  ntru_plus::NtruPlus864;
     NtruPlus1152  "ntru-plus"  ntru_plus::NtruPlus1152;
+    NtruHps2048509 "ntru"     ntru::NtruHps2048509;
+    NtruHrss701   "ntru"       ntru::NtruHrss701;
+    NtruHps2048677 "ntru"      ntru::NtruHps2048677;
+    NtruHps4096821 "ntru"      ntru::NtruHps4096821;
     CtruLightSha3 "ctru-light" ctru_light::CtruLight<ctru_light::Sha3>;
     Saber         "saber"      saber::Saber;
     FireSaber     "saber"      saber::FireSaber;

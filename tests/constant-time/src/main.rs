@@ -41,6 +41,10 @@ fn families() {
     check::<saber::LightSaber>("LightSaber");
     check::<saber::Saber>("Saber");
     check::<saber::FireSaber>("FireSaber");
+    check::<ntru::NtruHps2048509>("ntruhps2048509");
+    check::<ntru::NtruHps2048677>("ntruhps2048677");
+    check::<ntru::NtruHps4096821>("ntruhps4096821");
+    check::<ntru::NtruHrss701>("ntruhrss701");
     check::<ntru_plus::NtruPlus768>("NTRU+768");
     check::<ntru_plus::NtruPlus864>("NTRU+864");
     check::<ntru_plus::NtruPlus1152>("NTRU+1152");
