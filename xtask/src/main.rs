@@ -2,6 +2,7 @@
 
 mod constant_time;
 mod embedded;
+mod prove;
 mod setup;
 mod test;
 
@@ -25,6 +26,8 @@ enum Task {
     Setup,
     /// Run every KEM under valgrind with its secrets marked undefined.
     ConstantTime,
+    /// Check the formal model of the handshake with Verifpal.
+    Prove(prove::Options),
     /// Build the `no_std` crates for Cortex-M4 and AVR.
     Embedded,
 }
@@ -36,6 +39,7 @@ fn main() -> Result<()> {
         Task::Test(options) => test::run(&shell, &options),
         Task::Setup => setup::run(&shell),
         Task::ConstantTime => constant_time::run(&shell),
+        Task::Prove(options) => prove::run(&shell, &options),
         Task::Embedded => embedded::run(&shell),
     }
 }
