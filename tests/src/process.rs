@@ -107,7 +107,7 @@ pub async fn output<A: AsRef<OsStr>>(
         .with_context(|| format!("{} does not start; `cargo xtask setup` installs it", program.display()))
 }
 
-/// The path of a binary of this workspace: where [`BINARIES`] says, or built here unless it is up to date.
+/// The path of a binary of this workspace: where `KEMQTT_TEST_BINARIES` says, or built here unless it is up to date.
 pub fn binary(package: &str, name: &str) -> Result<PathBuf> {
     if let Some(folder) = std::env::var_os(BINARIES) {
         return Ok(PathBuf::from(folder).join(name));
