@@ -48,6 +48,8 @@ fn families() {
     check::<ntru_plus::NtruPlus768>("NTRU+768");
     check::<ntru_plus::NtruPlus864>("NTRU+864");
     check::<ntru_plus::NtruPlus1152>("NTRU+1152");
+    check::<oaep_ntru::OaepNtru648>("OAEP-NTRU-648");
+    check::<oaep_ntru::OaepNtru1296>("OAEP-NTRU-1296");
 }
 
 /// Secrets are the coins and the decapsulation key; encapsulation key and ciphertext are public once they exist.

@@ -6,7 +6,7 @@ mod tests;
 use core::convert::Infallible;
 use core::marker::PhantomData;
 
-use kem_core::ct::Emit;
+use kem_core::ct::{Emit, declassify};
 use kem_core::hash::XofReader;
 use kem_core::rand_core::CryptoRng;
 use kem_core::{Bytes, Ek, InvalidKey, Kem, NotInvertible, SharedSecret};
@@ -63,7 +63,7 @@ impl<P: Params, H: Symmetric> OaepNtru<P, H> {
         let (mut f, mut g) = (Zeroizing::new(P::ZERO), Zeroizing::new(P::ZERO));
         let (f, g) = (f.as_mut(), g.as_mut());
         let invertible = key_polynomial::<P>(f_coins, 1, f) & key_polynomial::<P>(g_coins, 0, g);
-        if !bool::from(invertible) {
+        if !declassify(invertible) {
             ek.zeroize();
             dk.zeroize();
             return Err(NotInvertible);
