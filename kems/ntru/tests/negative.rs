@@ -1,8 +1,7 @@
 //! What has to be refused, and what has to be accepted although it looks odd.
 
 use kem_core::hash::Sha3_256;
-use kem_core::rand_core::{TryCryptoRng, TryRng};
-use kem_core::testkit::{KatDrbg, laws};
+use kem_core::testkit::{KatDrbg, Recorder, laws};
 use kem_core::{Bytes, Ek, InvalidKey, Kem, SharedSecret};
 use ntru::{Hps509, Hps677, Hps821, Hrss701, Ntru, NtruHps4096821, NtruHrss701, Params};
 
@@ -250,29 +249,3 @@ fn randomness_is_requested_as_the_specification_requests_it() {
     }
     for_every_set!(check);
 }
-
-/// Fills the n-th request with bytes n.
-#[derive(Default)]
-struct Recorder {
-    requests: Vec<usize>,
-}
-
-impl TryRng for Recorder {
-    type Error = core::convert::Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        unimplemented!("NTRU asks for bytes")
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        unimplemented!("NTRU asks for bytes")
-    }
-
-    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Self::Error> {
-        self.requests.push(out.len());
-        out.fill(self.requests.len() as u8);
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for Recorder {}

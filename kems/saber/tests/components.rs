@@ -2,8 +2,7 @@
 
 use kem_core::hash::{Sha3_256, Sha3_512, Shake128};
 use kem_core::pack::unpack;
-use kem_core::rand_core::{TryCryptoRng, TryRng};
-use kem_core::testkit::{File, Vector};
+use kem_core::testkit::{File, Recorder, Vector};
 use kem_core::{Bytes, Ek, Kem, SharedSecret};
 use saber::{FireSaber, LightSaber, Saber};
 
@@ -119,29 +118,3 @@ fn randomness_is_requested_in_pieces_of_32_bytes() {
     check::<Saber>();
     check::<FireSaber>();
 }
-
-/// Fills the n-th request with bytes n.
-#[derive(Default)]
-struct Recorder {
-    requests: Vec<usize>,
-}
-
-impl TryRng for Recorder {
-    type Error = core::convert::Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        unimplemented!("Saber asks for bytes")
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        unimplemented!("Saber asks for bytes")
-    }
-
-    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Self::Error> {
-        self.requests.push(out.len());
-        out.fill(self.requests.len() as u8);
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for Recorder {}
