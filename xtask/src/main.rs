@@ -1,5 +1,6 @@
 //! Project tasks: `cargo xtask --help` is the index.
 
+mod code_size;
 mod constant_time;
 mod embedded;
 mod prove;
@@ -30,6 +31,8 @@ enum Task {
     Prove(prove::Options),
     /// Build the `no_std` crates for Cortex-M4 and AVR.
     Embedded,
+    /// Link every KEM into an image of its own for Cortex-M4 and AVR, and print what its code costs.
+    CodeSize(code_size::Options),
 }
 
 fn main() -> Result<()> {
@@ -41,6 +44,7 @@ fn main() -> Result<()> {
         Task::ConstantTime => constant_time::run(&shell),
         Task::Prove(options) => prove::run(&shell, &options),
         Task::Embedded => embedded::run(&shell),
+        Task::CodeSize(options) => code_size::run(&shell, &options),
     }
 }
 
