@@ -1,0 +1,392 @@
+//! An ATmega in simavr, one instruction at a time.
+//!
+//! The firmware marks regions by writing an id to `GPIOR0` (I/O address 0x1E) at the start and 0 at the end, and ends a run
+//! with an exit code in `GPIOR1` (0x2A). Cycle counts are exact for code and data on the chip with interrupts off; the four
+//! cycles of an interrupt's entry and the waiting time of EEPROM writes are not modelled.
+
+use std::{
+    collections::VecDeque,
+    ffi::{CString, c_int, c_void},
+    mem,
+    os::unix::ffi::OsStrExt,
+    path::Path,
+    ptr,
+};
+
+use anyhow::{Context, Result, ensure};
+use simavr_ffi as simavr;
+
+use crate::{
+    elf::Image,
+    meter::{Mark, Meter},
+};
+
+/// The chip and its surroundings.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// simavr's name of the chip: `atmega1284p`, `atmega328p`, `atmega2560`, `atmega644p`.
+    pub mcu: String,
+    /// Clock in Hz.
+    pub frequency: u32,
+    /// Cycles of one byte on the receive line of UART 0: ten bits.
+    pub byte_cycles: u64,
+}
+
+impl Default for Setup {
+    /// An ATmega1284P at 16 MHz with a UART of 500 kbit/s.
+    fn default() -> Self {
+        Self {
+            mcu: "atmega1284p".into(),
+            frequency: 16_000_000,
+            byte_cycles: 320,
+        }
+    }
+}
+
+/// Why [`Avr::run`] returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The cycles are used up; run on if you like.
+    Cycles,
+    /// The same, and the CPU slept at the end.
+    Asleep,
+    /// The firmware wrote this exit code.
+    Exit(u8),
+    /// Sleep with interrupts off and without an exit code: nothing can wake it.
+    Halted,
+    /// An instruction that does not exist, or one outside the flash.
+    Crashed,
+    /// The stack ran into the variables.
+    StackOverflow,
+}
+
+/// A chip with a firmware in its flash.
+pub struct Avr {
+    core: *mut simavr::avr_t,
+    state: *mut State,
+    rx_irq: *mut simavr::avr_irq_t,
+}
+
+/// What simavr's call-backs write; it lives as long as the chip.
+struct State {
+    meter: Meter,
+    exit: Option<u8>,
+    sent: Vec<u8>,
+    to_receive: VecDeque<u8>,
+    lost: u64,
+    resets: u32,
+    rx_irq: *mut simavr::avr_irq_t,
+    byte_cycles: u64,
+    variables_end: u32,
+    reset: Option<unsafe extern "C" fn(*mut simavr::avr_t)>,
+}
+
+impl Avr {
+    /// A chip after power-on, its EEPROM erased.
+    ///
+    /// # Errors
+    /// When the image cannot be read or simavr does not know the chip.
+    pub fn load(image: &Path, setup: &Setup) -> Result<Self> {
+        let variables_end = Image::read(image)?
+            .symbol("_end")
+            .context("the image has no symbol _end")?
+            & 0xffff;
+        let mcu = CString::new(setup.mcu.as_str())?;
+        let path = CString::new(image.as_os_str().as_bytes())?;
+        // SAFETY: simavr's documented order of calls; the pointers outlive each call, and `core` is checked before use.
+        unsafe {
+            let mut firmware: simavr::elf_firmware_t = mem::zeroed();
+            ensure!(
+                simavr::elf_read_firmware(path.as_ptr(), &mut firmware) == 0,
+                "{} is no AVR firmware",
+                image.display()
+            );
+            let core = simavr::avr_make_mcu_by_name(mcu.as_ptr());
+            ensure!(!core.is_null(), "simavr does not know the chip {}", setup.mcu);
+            simavr::avr_init(core);
+            firmware.frequency = setup.frequency;
+            (*core).set_log(1);
+            simavr::avr_load_firmware(core, &mut firmware);
+            (*core).frequency = setup.frequency;
+            (*core).sleep = Some(do_not_wait);
+            let rx_irq = simavr::avr_io_getirq(core, u32::from_be_bytes(*b"uar0"), simavr::UART_IRQ_INPUT as c_int);
+            let state = Box::into_raw(Box::new(State {
+                meter: Meter::new((*core).ramend.into()),
+                exit: None,
+                sent: Vec::new(),
+                to_receive: VecDeque::new(),
+                lost: 0,
+                resets: 0,
+                rx_irq,
+                byte_cycles: setup.byte_cycles,
+                variables_end: variables_end as u32,
+                reset: (*core).reset,
+            }));
+            (*core).custom.data = state.cast();
+            (*core).reset = Some(on_reset);
+            let this = Self { core, state, rx_irq };
+            this.quiet_uart();
+            this.hook();
+            Ok(this)
+        }
+    }
+
+    /// Runs at most `cycles` more cycles (an instruction or a sleep may end a little later).
+    pub fn run(&mut self, cycles: u64) -> Stop {
+        let end = self.cycle() + cycles;
+        loop {
+            if !self.rx_irq.is_null() {
+                self.start_receiving();
+            }
+            // SAFETY: `core` and `state` live until `self` is dropped; nothing else refers to them between two calls of simavr.
+            let (state, chip) = unsafe {
+                (*self.core).run_cycle_limit = 1;
+                (simavr::avr_run(self.core), &mut *self.state)
+            };
+            let stack_pointer = self.stack_pointer();
+            // Start-up code sets the stack pointer, which is 0 or the top of the memory before.
+            if stack_pointer >= FIRST_RAM {
+                chip.meter.sample(stack_pointer);
+            }
+            if let Some(code) = chip.exit {
+                return Stop::Exit(code);
+            }
+            if state == simavr::cpu_Done as c_int {
+                return Stop::Halted;
+            }
+            if state == simavr::cpu_Crashed as c_int {
+                return Stop::Crashed;
+            }
+            if stack_pointer >= FIRST_RAM && stack_pointer < chip.variables_end {
+                return Stop::StackOverflow;
+            }
+            if self.cycle() >= end {
+                return if state == simavr::cpu_Sleeping as c_int {
+                    Stop::Asleep
+                } else {
+                    Stop::Cycles
+                };
+            }
+        }
+    }
+
+    /// Cycles since power-on.
+    pub fn cycle(&self) -> u64 {
+        // SAFETY: `core` lives until `self` is dropped.
+        unsafe { (*self.core).cycle }
+    }
+
+    /// The finished regions, in order.
+    pub fn marks(&self) -> &[Mark] {
+        self.state().meter.marks()
+    }
+
+    /// The region that the firmware is in.
+    pub fn current_mark(&self) -> Option<u8> {
+        self.state().meter.current()
+    }
+
+    /// Bytes of stack since power-on, at its deepest.
+    pub fn stack(&self) -> u32 {
+        self.state().meter.peak()
+    }
+
+    /// How often the firmware was restarted, by its watchdog that is.
+    pub fn resets(&self) -> u32 {
+        self.state().resets
+    }
+
+    /// Puts bytes on the receive line of UART 0; they arrive one after the other at the line's speed.
+    pub fn uart_send(&mut self, bytes: &[u8]) {
+        self.state_mut().to_receive.extend(bytes);
+    }
+
+    /// Bytes that wait on the receive line.
+    pub fn uart_pending(&self) -> usize {
+        self.state().to_receive.len()
+    }
+
+    /// Takes what the firmware has written to UART 0.
+    pub fn uart_take(&mut self) -> Vec<u8> {
+        mem::take(&mut self.state_mut().sent)
+    }
+
+    /// Bytes that came while the receiver was full.
+    pub fn uart_lost(&self) -> u64 {
+        self.state().lost
+    }
+
+    /// The content of the EEPROM.
+    pub fn eeprom(&mut self) -> Vec<u8> {
+        // SAFETY: `core` lives; with a null `ee` simavr hands out its own array of `e2end + 1` bytes, copied at once.
+        unsafe {
+            let mut window = simavr::avr_eeprom_desc_t {
+                ee: ptr::null_mut(),
+                offset: 0,
+                size: (*self.core).e2end + 1,
+            };
+            simavr::avr_ioctl(self.core, u32::from_be_bytes(*b"eegp"), (&raw mut window).cast());
+            std::slice::from_raw_parts(window.ee, window.size as usize).to_vec()
+        }
+    }
+
+    /// Writes the EEPROM from its start, as a programmer does.
+    ///
+    /// # Errors
+    /// When it is smaller than that.
+    pub fn set_eeprom(&mut self, image: &[u8]) -> Result<()> {
+        let mut bytes = image.to_vec();
+        // SAFETY: as in `eeprom`; simavr checks the size and copies.
+        let done = unsafe {
+            let mut window = simavr::avr_eeprom_desc_t {
+                ee: bytes.as_mut_ptr(),
+                offset: 0,
+                size: bytes.len().try_into().context("EEPROM image over 64 KB")?,
+            };
+            simavr::avr_ioctl(self.core, u32::from_be_bytes(*b"eesp"), (&raw mut window).cast())
+        };
+        ensure!(
+            done == 0,
+            "the EEPROM of this chip is smaller than {} bytes",
+            bytes.len()
+        );
+        Ok(())
+    }
+
+    fn stack_pointer(&self) -> u32 {
+        // SAFETY: SPL and SPH exist in the data space of every chip.
+        unsafe {
+            let data = (*self.core).data;
+            u16::from_le_bytes([*data.add(SPL), *data.add(SPL + 1)]).into()
+        }
+    }
+
+    /// UART 0 must neither print by itself nor put the host to sleep while the firmware polls it.
+    fn quiet_uart(&self) {
+        // SAFETY: `core` lives, and the flags are one 32-bit word.
+        unsafe {
+            let mut flags = 0_u32;
+            simavr::avr_ioctl(self.core, u32::from_be_bytes(*b"uag0"), (&raw mut flags).cast());
+            flags &= !(POLL_SLEEP | STDIO);
+            simavr::avr_ioctl(self.core, u32::from_be_bytes(*b"uas0"), (&raw mut flags).cast());
+        }
+    }
+
+    fn hook(&self) {
+        // SAFETY: `state` lives as long as `core`, which is the only caller.
+        unsafe {
+            let parameter = self.state.cast();
+            let output = simavr::UART_IRQ_OUTPUT as c_int;
+            let sent = simavr::avr_io_getirq(self.core, u32::from_be_bytes(*b"uar0"), output);
+            if !sent.is_null() {
+                simavr::avr_irq_register_notify(sent, Some(on_sent), parameter);
+            }
+            simavr::avr_register_io_write(self.core, GPIOR0, Some(on_mark), parameter);
+            simavr::avr_register_io_write(self.core, GPIOR1, Some(on_exit), parameter);
+        }
+    }
+
+    /// Sets the timer that feeds the receiver. A reset by the watchdog clears all timers, so it is looked after all the time.
+    fn start_receiving(&mut self) {
+        // SAFETY: `state` lives as long as `core`, which is the only caller of the timer.
+        unsafe {
+            if (*self.state).to_receive.is_empty() {
+                return;
+            }
+            let parameter = self.state.cast();
+            if simavr::avr_cycle_timer_status(self.core, Some(on_byte_due), parameter) == 0 {
+                let pause = (*self.state).byte_cycles;
+                simavr::avr_cycle_timer_register(self.core, pause, Some(on_byte_due), parameter);
+            }
+        }
+    }
+
+    fn state(&self) -> &State {
+        // SAFETY: simavr's call-backs write it only during `run`, which has `self` for itself.
+        unsafe { &*self.state }
+    }
+
+    fn state_mut(&mut self) -> &mut State {
+        // SAFETY: as in `state`.
+        unsafe { &mut *self.state }
+    }
+}
+
+impl Drop for Avr {
+    fn drop(&mut self) {
+        // SAFETY: `core` came from simavr's `malloc`, `state` from a box; nobody uses either any more.
+        unsafe {
+            simavr::avr_terminate(self.core);
+            free(self.core.cast());
+            drop(Box::from_raw(self.state));
+        }
+    }
+}
+
+unsafe extern "C" {
+    fn free(pointer: *mut c_void);
+}
+
+/// simavr would sleep as long as the chip does.
+unsafe extern "C" fn do_not_wait(_: *mut simavr::avr_t, _: simavr::avr_cycle_count_t) {}
+
+unsafe extern "C" fn on_reset(core: *mut simavr::avr_t) {
+    // SAFETY: `load` put the state there, and it lives as long as the chip.
+    unsafe {
+        let state = (*core).custom.data.cast::<State>();
+        (*state).resets += 1;
+        if let Some(reset) = (*state).reset {
+            reset(core);
+        }
+    }
+}
+
+unsafe extern "C" fn on_mark(core: *mut simavr::avr_t, address: simavr::avr_io_addr_t, id: u8, state: *mut c_void) {
+    // SAFETY: simavr passes a register of the chip and the pointer that was registered with this function.
+    unsafe {
+        let data = (*core).data;
+        *data.add(address.into()) = id;
+        let stack_pointer = u16::from_le_bytes([*data.add(SPL), *data.add(SPL + 1)]);
+        let state = &mut *state.cast::<State>();
+        state.meter.mark(id, (*core).cycle, 1, stack_pointer.into());
+    }
+}
+
+unsafe extern "C" fn on_exit(_: *mut simavr::avr_t, _: simavr::avr_io_addr_t, code: u8, state: *mut c_void) {
+    // SAFETY: the pointer that was registered with this function.
+    unsafe { (*state.cast::<State>()).exit = Some(code) }
+}
+
+unsafe extern "C" fn on_sent(_: *mut simavr::avr_irq_t, byte: u32, state: *mut c_void) {
+    // SAFETY: the pointer that was registered with this function.
+    unsafe { (*state.cast::<State>()).sent.push(byte as u8) }
+}
+
+unsafe extern "C" fn on_byte_due(
+    core: *mut simavr::avr_t,
+    when: simavr::avr_cycle_count_t,
+    state: *mut c_void,
+) -> simavr::avr_cycle_count_t {
+    // SAFETY: the pointer that was registered with this function, and a register of the chip.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        let Some(byte) = state.to_receive.pop_front() else {
+            return 0;
+        };
+        simavr::avr_raise_irq(state.rx_irq, byte.into());
+        state.lost += u64::from(*(*core).data.add(UCSR0A) & DATA_OVERRUN != 0);
+        when + state.byte_cycles
+    }
+}
+
+/// Data addresses, the same on all chips of [`Setup::mcu`].
+const GPIOR0: u16 = 0x3e;
+const GPIOR1: u16 = 0x4a;
+const SPL: usize = 0x5d;
+const UCSR0A: usize = 0xc0;
+const DATA_OVERRUN: u8 = 1 << 3;
+const FIRST_RAM: u32 = 0x100;
+
+/// Flags of simavr's UART.
+const POLL_SLEEP: u32 = 1;
+const STDIO: u32 = 2;

@@ -1,0 +1,89 @@
+//! The meter against regions whose cycles follow from the instruction set manual.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use kemqtt_sim::{
+    avr::{Avr, Setup, Stop},
+    elf::Image,
+};
+
+#[test]
+fn marks_count_cycles_and_stack_of_the_region() {
+    let mut avr = started("marks");
+    avr.uart_send(b"!");
+    assert_eq!(avr.run(100_000), Stop::Exit(9));
+    let [empty, work] = avr.marks() else {
+        panic!("two regions, not {:?}", avr.marks());
+    };
+    assert_eq!((empty.id, empty.cycles, empty.stack), (1, 0, 0));
+    assert_eq!((work.id, work.cycles, work.stack), (2, 3 + 1 + 2 + 2 + 4, 3));
+}
+
+#[test]
+fn uart_bytes_arrive_in_order_and_at_the_speed_of_the_line() {
+    let mut avr = started("marks");
+    avr.uart_send(b"twenty bytes or so!");
+    assert_eq!(avr.run(320 * 10), Stop::Cycles);
+    assert_eq!(avr.uart_take(), b"twenty by");
+    assert_eq!(avr.run(320 * 100), Stop::Exit(9));
+    assert_eq!(avr.uart_take(), b"tes or so!");
+    assert_eq!(avr.uart_lost(), 0);
+}
+
+#[test]
+fn the_eeprom_goes_in_and_comes_out() {
+    let mut avr = started("marks");
+    avr.set_eeprom(&[1, 2, 3]).expect("it fits");
+    avr.uart_send(b"!");
+    avr.run(100_000);
+    assert_eq!(avr.eeprom()[..4], [1, 0x5a, 3, 0xff]);
+    assert!(avr.set_eeprom(&[0; 4097]).is_err());
+}
+
+#[test]
+fn a_stack_that_meets_the_variables_is_an_overflow() {
+    // 16,100 of 16,384 bytes are taken, and the firmware recurses for ever.
+    let mut avr = started("overflow");
+    assert_eq!(avr.run(1_000_000), Stop::StackOverflow);
+}
+
+#[test]
+fn flash_and_ram_are_those_of_avr_size() {
+    let image = build("overflow");
+    let sizes = Image::read(&image).and_then(|image| image.sizes()).expect("an image");
+    let output = Command::new("avr-size").arg(&image).output().expect("avr-size runs");
+    let table = String::from_utf8(output.stdout).expect("text");
+    let numbers: Vec<u64> = table
+        .lines()
+        .nth(1)
+        .expect("two lines")
+        .split_whitespace()
+        .map_while(|n| n.parse().ok())
+        .collect();
+    let [text, data, bss, ..] = numbers[..] else {
+        panic!("{table}")
+    };
+    assert_eq!((sizes.flash, sizes.ram), (text + data, data + bss));
+    assert!(bss > 16_000 && data > 0);
+}
+
+fn started(name: &str) -> Avr {
+    Avr::load(&build(name), &Setup::default()).expect("the image runs")
+}
+
+fn build(name: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/images/{name}.S"));
+    // Tests run at the same time: each has its own file.
+    let test = std::thread::current().name().unwrap_or("test").replace(':', "_");
+    let elf = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{test}.elf"));
+    let status = Command::new("avr-gcc")
+        .arg("-mmcu=atmega1284p")
+        .arg("-o")
+        .args([&elf, &source])
+        .status();
+    assert!(status.expect("avr-gcc runs").success(), "{} builds", source.display());
+    elf
+}
