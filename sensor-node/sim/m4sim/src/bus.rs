@@ -1,5 +1,5 @@
 //! Memory map and devices: flash, SRAM blocks, DWT, SysTick, SCB, an STM32-style
-//! RNG. Addresses follow the STM32L4R5 by default.
+//! RNG, a CMSDK UART. Addresses follow the STM32L4R5 by default.
 
 /// A memory block. `region` ids decide which loads may pipeline together.
 pub struct Block {
@@ -13,6 +13,8 @@ pub enum Fault {
     Read(u32),
     Write(u32),
     Unaligned(u32),
+    /// The firmware asked for a reset (`AIRCR.SYSRESETREQ`): not an error, but the run ends there.
+    SystemReset,
 }
 
 pub struct Bus {
@@ -45,6 +47,7 @@ pub struct Bus {
     pub rng_latency: u64,
     scratch: std::collections::BTreeMap<u32, u32>,
     pub strict_io: bool,
+    pub uart: crate::uart::Uart,
 }
 
 pub const RNG_BASES: [u32; 1] = [0x5006_0800]; // STM32L4, STM32F4
@@ -83,6 +86,7 @@ impl Bus {
             rng_latency: 54,
             scratch: Default::default(),
             strict_io: false,
+            uart: Default::default(),
         }
     }
 
@@ -204,6 +208,16 @@ impl Bus {
         (self.syst_rvr & 0xff_ffff) as u64 + 1
     }
 
+    /// Cycles until something can wake a sleeping core: SysTick's next wrap or the next byte for the UART.
+    pub fn until_wake(&mut self) -> Option<u64> {
+        let tick = (self.syst_csr & 3 == 3).then(|| {
+            let period = self.syst_period();
+            period - (self.now - self.syst_base) % period
+        });
+        let byte = self.uart.until_received(self.now);
+        [tick, byte].into_iter().flatten().min()
+    }
+
     /// SysTick wrap pending? (called when SysTick is enabled)
     #[inline]
     pub fn systick_poll(&mut self, now: u64) -> bool {
@@ -230,6 +244,9 @@ impl Bus {
 
     #[cold]
     fn io_read(&mut self, a: u32) -> Result<u32, Fault> {
+        if a & !0xfff == crate::uart::BASE {
+            return Ok(self.uart.read(a & 0xfff, self.now));
+        }
         for b in RNG_BASES {
             match a.wrapping_sub(b) {
                 0 => return Ok(4),
@@ -279,6 +296,8 @@ impl Bus {
     #[cold]
     fn io_write(&mut self, a: u32, v: u32) -> Result<(), Fault> {
         match a {
+            0x4000_4000..=0x4000_4fff => self.uart.write(a & 0xfff, v, self.now),
+            0xe000_ed0c if v >> 16 == 0x05fa && v & 4 != 0 => return Err(Fault::SystemReset),
             0xe000_1000 => {
                 if (v ^ self.dwt_ctrl) & 1 != 0 {
                     // keep the counter value across enable/disable

@@ -55,7 +55,8 @@ pub struct Cpu {
     pub stop_addr: u32,
     pub out: Vec<u8>,
     pub hooks: Hooks,
-    pub sleeping: bool,
+    /// Cycles spent in WFI and WFE.
+    pub slept: u64,
     pub unaligned_count: u64,
 }
 
@@ -98,7 +99,7 @@ impl Cpu {
             stop_addr: 1,
             out: Vec::new(),
             hooks: Hooks::default(),
-            sleeping: false,
+            slept: 0,
             unaligned_count: 0,
         }
     }
@@ -189,6 +190,16 @@ impl Cpu {
                 return Stop::MaxInsns;
             }
         }
+    }
+
+    /// Run until the cycle counter reaches `cycle`: then `None`.
+    pub fn run_until(&mut self, cycle: u64) -> Option<Stop> {
+        while self.t.cycles < cycle {
+            if let Err(stop) = self.step() {
+                return Some(stop);
+            }
+        }
+        None
     }
 
     /// Execute one instruction.

@@ -1,9 +1,10 @@
-//! ARM semihosting (BKPT 0xAB): console output, exit, clock, plus two m4sim
+//! ARM semihosting (BKPT 0xAB): console output, exit, clock, plus m4sim
 //! calls in the user range.
 //!
 //! * `0x100`: reset the stack low-water mark to the current SP; returns SP.
 //! * `0x101`: lowest SP seen since the last reset.
 //! * `0x102`: modeled cycles, low word (also DWT->CYCCNT). `0x103`: high word.
+//! * `0x104`: begin region `r1` (1..=255), or end it (`r1` = 0); returns 0. See [`crate::mark`].
 
 use crate::cpu::{Cpu, Stop};
 use std::io::Write;
@@ -11,6 +12,7 @@ use std::io::Write;
 #[derive(Default)]
 pub struct State {
     pub cmdline: String,
+    pub marks: crate::mark::Marks,
 }
 
 fn put(cpu: &mut Cpu, b: &[u8]) {
@@ -121,6 +123,11 @@ pub fn call(cpu: &mut Cpu) -> Result<(), Stop> {
         0x101 => cpu.min_sp,
         0x102 => cpu.t.cycles as u32,
         0x103 => (cpu.t.cycles >> 32) as u32,
+        0x104 => {
+            let marks = &mut cpu.hooks.semihost.marks;
+            marks.call(a as u8, cpu.t.cycles, cpu.r[13], &mut cpu.min_sp);
+            0
+        }
         _ => u32::MAX,
     };
     cpu.r[0] = ret;

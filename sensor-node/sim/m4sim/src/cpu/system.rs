@@ -40,11 +40,10 @@ impl Cpu {
             Op::It => self.it = i.imm as u8,
             Op::Nop => {
                 if i.imm == 3 || i.imm == 2 {
-                    // WFI / WFE: skip to the next SysTick, if it is running
-                    if self.bus.syst_csr & 3 == 3 {
-                        let cur = self.bus.read32(0xe000_e018).unwrap_or(0) as u64;
-                        self.t.cycles += cur;
-                    }
+                    // WFI / WFE: skip to the next event, if one is under way
+                    let wait = self.bus.until_wake().unwrap_or(0);
+                    self.t.cycles += wait;
+                    self.slept += wait.max(1);
                 }
             }
             Op::Svc => {
