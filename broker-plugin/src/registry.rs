@@ -1,85 +1,54 @@
-//! Devices and keys of one realm in an SQLite file. Secrets are sealed under a key file beside it.
+//! Devices and keys of one realm: in an SQLite file, or in PostgreSQL where several gateways share them. Secrets are
+//! sealed under a key file that the database never sees.
 
 mod devices;
 mod keys;
+mod postgres;
 mod seal;
+mod sqlite;
 mod tickets;
 
-use std::{io, path::Path, path::PathBuf, time::Duration};
+use std::{io, path::PathBuf, sync::Arc};
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::AnyPool;
 
 pub use devices::{Credential, Device, Enrolment, Modes};
 pub use keys::{KeyState, StoredKey};
+pub use postgres::Changes;
 pub use seal::{SealError, SealKey};
 
 /// An open registry. Cheap to clone.
 #[derive(Clone)]
 pub struct Registry {
-    pool: SqlitePool,
-    seal: std::sync::Arc<SealKey>,
+    pool: AnyPool,
+    seal: Arc<SealKey>,
+    store: Store,
+}
+
+/// The kind of database.
+#[derive(Clone)]
+enum Store {
+    Sqlite,
+    /// With its URL.
+    Postgres(Arc<str>),
 }
 
 impl Registry {
-    /// Opens the registry file, which must exist, and brings its tables up to date.
-    ///
-    /// # Errors
-    /// [`RegistryError`] if it is missing, unreadable or from a newer version.
-    pub async fn open(path: &Path, seal: SealKey) -> Result<Self, RegistryError> {
-        if !path.exists() {
-            return Err(RegistryError::Missing(path.to_owned()));
-        }
-        Self::connect(SqliteConnectOptions::new().filename(path), seal).await
-    }
-
-    /// Makes a new registry file, readable by its owner only.
-    ///
-    /// # Errors
-    /// [`RegistryError::Exists`] if the file is there already.
-    pub async fn create(path: &Path, seal: SealKey) -> Result<Self, RegistryError> {
-        seal::create_private(path).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => RegistryError::Exists(path.to_owned()),
-            _ => RegistryError::Io(path.to_owned(), error),
-        })?;
-        Self::connect(SqliteConnectOptions::new().filename(path), seal).await
-    }
-
-    /// A registry in memory that ends with the process: for tests, demonstrations and embedders that enrol at start.
-    ///
-    /// # Errors
-    /// [`RegistryError::Database`] if SQLite gives up.
-    pub async fn in_memory() -> Result<Self, RegistryError> {
-        let seal = SealKey::generate()?;
-        let options = SqliteConnectOptions::new().in_memory(true);
-        // A second connection would see another, empty database, and an idle one would be closed with all data.
-        let pool = SqlitePoolOptions::new().min_connections(1).max_connections(1);
-        let pool = pool.idle_timeout(None).max_lifetime(None).connect_with(options).await?;
-        Self::migrate(pool, seal).await
-    }
-
     /// Closes all database connections.
     pub async fn close(&self) {
         self.pool.close().await;
     }
 
-    async fn connect(options: SqliteConnectOptions, seal: SealKey) -> Result<Self, RegistryError> {
-        let options = options
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            .busy_timeout(Duration::from_secs(5))
-            .foreign_keys(true);
-        let pool = SqlitePoolOptions::new()
-            .max_connections(4)
-            .connect_with(options)
-            .await?;
-        Self::migrate(pool, seal).await
-    }
-
-    async fn migrate(pool: SqlitePool, seal: SealKey) -> Result<Self, RegistryError> {
-        sqlx::migrate!().run(&pool).await?;
+    async fn migrate(pool: AnyPool, seal: SealKey, store: Store) -> Result<Self, RegistryError> {
+        let migrations = match &store {
+            Store::Sqlite => sqlx::migrate!("migrations/sqlite"),
+            Store::Postgres(_) => sqlx::migrate!("migrations/postgres"),
+        };
+        migrations.run(&pool).await?;
         let registry = Self {
             pool,
-            seal: std::sync::Arc::new(seal),
+            seal: Arc::new(seal),
+            store,
         };
         registry.check_seal().await?;
         Ok(registry)
@@ -107,7 +76,7 @@ pub enum RegistryError {
     /// The key file does not fit, or a sealed value was changed.
     #[error(transparent)]
     Seal(#[from] SealError),
-    /// SQLite failed.
+    /// The database failed.
     #[error("registry database: {0}")]
     Database(#[from] sqlx::Error),
     /// The tables are not ours or are newer than this program.

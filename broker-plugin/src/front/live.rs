@@ -71,12 +71,18 @@ impl Drop for Entry {
     }
 }
 
-/// Ends the sessions of devices that were revoked, here or by another process.
+/// Ends the sessions of devices that were revoked, here or by another process: as soon as the registry tells, and at
+/// least at every poll.
 pub(super) async fn watch(shared: Arc<Shared>) {
+    let mut changes = shared.registry.changes();
     loop {
-        tokio::select! {
+        let changed = tokio::select! {
             () = shared.stop.cancelled() => return,
-            () = sleep(shared.limits.revocation_poll) => {}
+            () = sleep(shared.limits.revocation_poll) => false,
+            () = changes.next() => true,
+        };
+        if changed {
+            shared.tickets.refresh(&shared.registry).await;
         }
         if shared.live.is_empty() {
             continue;

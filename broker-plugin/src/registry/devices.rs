@@ -1,7 +1,7 @@
 //! Enrolled devices.
 
 use hybrid_handshake::identity::{DeviceId, Psk, PskLine};
-use sqlx::{Row as _, sqlite::SqliteRow};
+use sqlx::{Row as _, any::AnyRow};
 use zeroize::Zeroizing;
 
 use super::{Registry, RegistryError, SealError};
@@ -89,7 +89,7 @@ impl Registry {
         let sealed = self.seal.seal(&[TABLE, new.id.as_bytes()], secret)?;
         let inserted = sqlx::query(
             "INSERT INTO devices (id, kind, sealed, fingerprint, client_ids, modes, lowest_suite, enrolled) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         )
         .bind(new.id)
         .bind(kind)
@@ -142,7 +142,7 @@ impl Registry {
     /// # Errors
     /// The database's, or [`RegistryError::Damaged`].
     pub async fn device(&self, id: &str) -> Result<Option<Device>, RegistryError> {
-        let row = sqlx::query("SELECT * FROM devices WHERE id = ?")
+        let row = sqlx::query("SELECT * FROM devices WHERE id = $1")
             .bind(id)
             .fetch_optional(&self.pool)
             .await?;
@@ -166,10 +166,11 @@ impl Registry {
     /// The database's.
     pub async fn is_reserved_client_id(&self, client_id: &str) -> Result<bool, RegistryError> {
         let found: Option<i64> = sqlx::query_scalar(
-            "SELECT 1 FROM devices WHERE id = ?1 OR client_ids != '' \
-             AND instr(char(10) || client_ids || char(10), char(10) || ?1 || char(10)) LIMIT 1",
+            "SELECT kind FROM devices WHERE id = $1 OR client_ids != '' \
+             AND replace($2 || client_ids || $2, $2 || $1 || $2, '') != $2 || client_ids || $2 LIMIT 1",
         )
         .bind(client_id)
+        .bind("\n")
         .fetch_optional(&self.pool)
         .await?;
         Ok(found.is_some())
@@ -180,7 +181,7 @@ impl Registry {
     /// # Errors
     /// [`RegistryError::UnknownDevice`], or the database's.
     pub async fn revoke(&self, id: &str) -> Result<(), RegistryError> {
-        let done = sqlx::query("UPDATE devices SET revoked = 1 WHERE id = ?")
+        let done = sqlx::query("UPDATE devices SET revoked = 1 WHERE id = $1")
             .bind(id)
             .execute(&self.pool)
             .await?;
@@ -206,7 +207,7 @@ impl Registry {
     /// # Errors
     /// The database's.
     pub async fn seen(&self, id: &str, now: u64) -> Result<(), RegistryError> {
-        sqlx::query("UPDATE devices SET last_seen = ? WHERE id = ?")
+        sqlx::query("UPDATE devices SET last_seen = $1 WHERE id = $2")
             .bind(seconds(now))
             .bind(id)
             .execute(&self.pool)
@@ -215,7 +216,7 @@ impl Registry {
     }
 
     async fn conflict(&self, id: &str, fingerprint: &[u8]) -> Result<RegistryError, RegistryError> {
-        let owner: Option<String> = sqlx::query_scalar("SELECT id FROM devices WHERE fingerprint = ? AND id != ?")
+        let owner: Option<String> = sqlx::query_scalar("SELECT id FROM devices WHERE fingerprint = $1 AND id != $2")
             .bind(fingerprint)
             .bind(id)
             .fetch_optional(&self.pool)
@@ -226,7 +227,7 @@ impl Registry {
         })
     }
 
-    fn read(&self, row: &SqliteRow) -> Result<Device, RegistryError> {
+    fn read(&self, row: &AnyRow) -> Result<Device, RegistryError> {
         let id: String = row.try_get("id")?;
         let secret = self.seal.open(&[TABLE, id.as_bytes()], row.try_get("sealed")?)?;
         let kind: i64 = row.try_get("kind")?;
@@ -250,18 +251,18 @@ impl Registry {
     }
 }
 
-fn number<T: TryFrom<i64>>(row: &SqliteRow, column: &'static str) -> Result<T, RegistryError> {
+fn number<T: TryFrom<i64>>(row: &AnyRow, column: &'static str) -> Result<T, RegistryError> {
     T::try_from(row.try_get::<i64, _>(column)?).map_err(|_| RegistryError::Damaged(column))
 }
 
-fn optional<T: TryFrom<i64>>(row: &SqliteRow, column: &'static str) -> Result<Option<T>, RegistryError> {
+fn optional<T: TryFrom<i64>>(row: &AnyRow, column: &'static str) -> Result<Option<T>, RegistryError> {
     let value: Option<i64> = row.try_get(column)?;
     value
         .map(|v| T::try_from(v).map_err(|_| RegistryError::Damaged(column)))
         .transpose()
 }
 
-/// SQLite has signed integers only.
+/// The databases have signed integers only.
 pub(super) fn seconds(unix: u64) -> i64 {
     i64::try_from(unix).unwrap_or(i64::MAX)
 }

@@ -54,16 +54,17 @@ impl Registry {
         let mut transaction = self.pool.begin().await?;
         if key.state == KeyState::Current {
             let kind = key.public.get(..2).ok_or(RegistryError::Damaged("broker key"))?;
-            let taken: Option<i64> =
-                sqlx::query_scalar("SELECT 1 FROM broker_keys WHERE state = 'current' AND substr(public, 1, 2) = ?")
-                    .bind(kind)
-                    .fetch_optional(&mut *transaction)
-                    .await?;
+            let taken: Option<i64> = sqlx::query_scalar(
+                "SELECT created FROM broker_keys WHERE state = 'current' AND substr(public, 1, 2) = $1 LIMIT 1",
+            )
+            .bind(kind)
+            .fetch_optional(&mut *transaction)
+            .await?;
             if taken.is_some() {
                 return Err(RegistryError::DuplicateKey);
             }
         }
-        sqlx::query("INSERT INTO broker_keys (kid, public, sealed, state, created) VALUES (?, ?, ?, ?, ?)")
+        sqlx::query("INSERT INTO broker_keys (kid, public, sealed, state, created) VALUES ($1, $2, $3, $4, $5)")
             .bind(&key.kid[..])
             .bind(&key.public)
             .bind(sealed)
@@ -126,7 +127,7 @@ impl Registry {
 
     /// A single value of the realm.
     pub(crate) async fn value(&self, name: &str) -> Result<Option<Zeroizing<Vec<u8>>>, RegistryError> {
-        let stored: Option<Vec<u8>> = sqlx::query_scalar("SELECT sealed FROM secrets WHERE name = ?")
+        let stored: Option<Vec<u8>> = sqlx::query_scalar("SELECT sealed FROM secrets WHERE name = $1")
             .bind(name)
             .fetch_optional(&self.pool)
             .await?;
@@ -139,7 +140,7 @@ impl Registry {
     pub(crate) async fn value_or(&self, name: &str, value: &[u8]) -> Result<Zeroizing<Vec<u8>>, RegistryError> {
         let sealed = self.seal.seal(&[SECRETS, name.as_bytes()], value)?;
         // Two gateways may come first at the same time; the one that is stored counts for both.
-        sqlx::query("INSERT INTO secrets (name, sealed) VALUES (?, ?) ON CONFLICT DO NOTHING")
+        sqlx::query("INSERT INTO secrets (name, sealed) VALUES ($1, $2) ON CONFLICT DO NOTHING")
             .bind(name)
             .bind(sealed)
             .execute(&self.pool)

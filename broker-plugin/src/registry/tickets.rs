@@ -4,7 +4,7 @@ use hybrid_handshake::resume::TicketKey;
 use sqlx::Row as _;
 use zeroize::{Zeroize as _, Zeroizing};
 
-use super::{Registry, RegistryError, SealError, devices::seconds};
+use super::{Registry, RegistryError, SealError, Store, devices::seconds};
 
 impl Registry {
     /// The key that seals tickets now and the one before it. Makes a new one when the newest is a day old; gateways that
@@ -19,9 +19,15 @@ impl Registry {
         let id = key.id();
         let sealed = self.seal.seal(&[TABLE, &id], key.expose())?;
         let mut transaction = self.pool.begin().await?;
+        if matches!(self.store, Store::Postgres(_)) {
+            // Without it two gateways would both see no fresh key. SQLite has one writer at a time anyway.
+            sqlx::query("LOCK TABLE ticket_keys IN EXCLUSIVE MODE")
+                .execute(&mut *transaction)
+                .await?;
+        }
         sqlx::query(
-            "INSERT INTO ticket_keys (key_id, sealed, created) SELECT ?1, ?2, ?3 \
-             WHERE NOT EXISTS (SELECT 1 FROM ticket_keys WHERE created > ?4)",
+            "INSERT INTO ticket_keys (key_id, sealed, created) SELECT $1, $2, $3 \
+             WHERE NOT EXISTS (SELECT 1 FROM ticket_keys WHERE created > $4)",
         )
         .bind(&id[..])
         .bind(sealed)

@@ -14,11 +14,12 @@ CREATE TABLE devices (
 ) STRICT;
 
 CREATE TABLE broker_keys (
-    kid     BLOB    PRIMARY KEY NOT NULL,
-    public  BLOB    NOT NULL,                    -- kem | group | pk_B | gx_B
-    sealed  BLOB    NOT NULL,
-    state   TEXT    NOT NULL CHECK (state IN ('current', 'next', 'retiring')),
-    created INTEGER NOT NULL
+    kid       BLOB    PRIMARY KEY NOT NULL,
+    public    BLOB    NOT NULL,                  -- kem | group | pk_B | gx_B
+    sealed    BLOB    NOT NULL,
+    state     TEXT    NOT NULL CHECK (state IN ('current', 'next', 'retiring')),
+    successor BLOB,                              -- h0 of the key after this one
+    created   INTEGER NOT NULL
 ) STRICT;
 
 -- Single values of the realm, such as the decoy secret.
