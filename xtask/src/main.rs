@@ -3,6 +3,7 @@
 mod code_size;
 mod constant_time;
 mod embedded;
+mod firmware;
 mod prove;
 mod setup;
 mod test;
@@ -29,6 +30,8 @@ enum Task {
     ConstantTime,
     /// Check the formal model of the handshake with Verifpal.
     Prove(prove::Options),
+    /// Build, lint and self-test the firmware images.
+    Firmware(firmware::Options),
     /// Build the `no_std` crates for Cortex-M4 and AVR.
     Embedded,
     /// Link every KEM into an image of its own for Cortex-M4 and AVR, and print what its code costs.
@@ -43,6 +46,7 @@ fn main() -> Result<()> {
         Task::Setup => setup::run(&shell),
         Task::ConstantTime => constant_time::run(&shell),
         Task::Prove(options) => prove::run(&shell, &options),
+        Task::Firmware(options) => firmware::run(&shell, &options),
         Task::Embedded => embedded::run(&shell),
         Task::CodeSize(options) => code_size::run(&shell, &options),
     }
