@@ -1,0 +1,83 @@
+//! Tickets and key news: kept in the store, never the session's problem.
+
+use hybrid_handshake::{
+    Established,
+    control::Message,
+    identity::{BrokerKey, DeviceId},
+    resume::{TICKET_LEN, Ticket},
+    suite::{KemScheme, Mode, Suite},
+};
+
+use super::Session;
+use crate::{Clock, Link, Nv, NvStore, Outcome, handshake::Origin, store::StoreError};
+
+impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, C, N> {
+    /// Handles the messages that end in the control record with this plaintext.
+    pub(super) fn control_record(&mut self, text: (usize, usize)) -> Outcome<(), L, N> {
+        let now_s = self.node.board.clock.now_ms() / 1000;
+        let node = &mut *self.node;
+        let text = node.buffers.flight.get(text.0..text.1).unwrap_or_default();
+        let mut messages = self.control.record(text, now_s)?;
+        let mut failed = None;
+        while let Some(message) = messages.next(node.buffers.work)? {
+            let mut keeper = Keeper {
+                store: &mut node.board.store,
+                origin: self.origin,
+                established: &self.established,
+                ignored: &mut node.ignored_successors,
+                device: node.settings.id,
+            };
+            failed = keeper.keep(message).err().or(failed);
+        }
+        if let Some(error) = failed {
+            node.note::<()>(Err(error));
+        }
+        Ok(())
+    }
+}
+
+/// What a message of the broker may change.
+struct Keeper<'k, S: Suite, N> {
+    store: &'k mut NvStore<N>,
+    origin: Origin,
+    established: &'k Established<S>,
+    ignored: &'k mut u8,
+    device: DeviceId,
+}
+
+impl<S: Suite, N: Nv> Keeper<'_, S, N> {
+    fn keep(&mut self, message: Message<'_>) -> Result<(), StoreError<N::Error>> {
+        match message {
+            Message::Ticket { lifetime_s, ticket } => self.ticket(lifetime_s, ticket),
+            Message::Successor(fingerprint) => {
+                if !self.store.write_successor(self.origin.pin, &fingerprint)? {
+                    *self.ignored = self.ignored.saturating_add(1);
+                }
+                Ok(())
+            }
+            Message::NextKey(key) => self.next_key(key),
+            Message::Reauth(_) => Ok(()), // not in the options, so the reader refuses it
+        }
+    }
+
+    fn ticket(&mut self, lifetime_s: u32, sealed: &[u8; TICKET_LEN]) -> Result<(), StoreError<N::Error>> {
+        let last = match self.origin.mode {
+            Mode::Resume => self.store.ticket()?.map(|(_, ticket)| ticket),
+            Mode::Kem | Mode::Psk | Mode::Anonymous => None,
+        };
+        let ticket = Ticket::new(self.established, Some(self.device), last.as_ref(), lifetime_s, sealed);
+        self.store.write_ticket(&self.origin.kid, &ticket)
+    }
+
+    /// Only the pinned successor may follow.
+    fn next_key(&mut self, key: &[u8]) -> Result<(), StoreError<N::Error>> {
+        let successor = self.store.successor(self.origin.pin)?;
+        let is_successor = BrokerKey::parse(key).is_ok_and(|key| Some(*key.fingerprint()) == successor);
+        let (newer, _) = self.store.pins()?;
+        if is_successor && newer == self.origin.pin {
+            self.store.write_pin(self.origin.pin.other(), key)
+        } else {
+            Ok(())
+        }
+    }
+}
