@@ -1,5 +1,6 @@
 //! Project tasks: `cargo xtask --help` is the index.
 
+mod bench_m4;
 mod code_size;
 mod constant_time;
 mod embedded;
@@ -26,6 +27,8 @@ enum Task {
     Test(test::Options),
     /// Install what the tests need and stop.
     Setup,
+    /// Cycles, stack and flash on a Cortex-M4, in the cycle model.
+    BenchM4(bench_m4::Options),
     /// Run every KEM under valgrind with its secrets marked undefined.
     ConstantTime,
     /// Check the formal model of the handshake with Verifpal.
@@ -44,6 +47,7 @@ fn main() -> Result<()> {
     match Arguments::parse().task {
         Task::Test(options) => test::run(&shell, &options),
         Task::Setup => setup::run(&shell),
+        Task::BenchM4(options) => bench_m4::run(&shell, &options),
         Task::ConstantTime => constant_time::run(&shell),
         Task::Prove(options) => prove::run(&shell, &options),
         Task::Firmware(options) => firmware::run(&shell, &options),

@@ -1,10 +1,18 @@
-//! The permutations that have an assembly twin on small targets. The portable ones come from the `keccak` and `ascon`
-//! crates.
+//! The permutations that have an assembly twin on small targets, one file for each architecture.
+//!
+//! A backend may keep 64-bit lanes in a form of its own between permutations, for instance with even and odd bits apart. The
+//! form is linear in the bits and all-zero lanes are zero in it; `*_lane_in` and `*_lane_out` translate a single lane.
+//!
+//! * Cortex-M4: `cfg(cortex_m4)`, which the build script sets for `thumbv7em-*`, and `cfg(cortex_m4_fpu)` for `-eabihf`: code
+//!   that uses floating-point registers as a scratchpad.
+//! * Everything else, or with `--cfg kemqtt_portable` in `RUSTFLAGS`: portable code.
 
-pub(crate) fn keccak_f1600(lanes: &mut [u64; 25]) {
-    keccak::Keccak::new().with_f1600(|f1600| f1600(lanes));
-}
+#[cfg(all(cortex_m4, not(kemqtt_portable)))]
+pub(crate) mod cortex_m4;
+#[cfg(any(feature = "self-check", kemqtt_portable, not(cortex_m4)))]
+pub(crate) mod portable;
 
-pub(crate) fn ascon_p12(words: &mut [u64; 5]) {
-    ascon::permute12(words);
-}
+#[cfg(all(cortex_m4, not(kemqtt_portable)))]
+pub(crate) use cortex_m4 as native;
+#[cfg(any(kemqtt_portable, not(cortex_m4)))]
+pub(crate) use portable as native;

@@ -13,9 +13,12 @@ mod kem;
 pub mod modular;
 pub mod ntt;
 pub mod pack;
+pub mod permutation;
 #[cfg(feature = "rustcrypto")]
 pub mod rustcrypto;
 pub mod sample;
+#[cfg(feature = "self-check")]
+pub mod self_check;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 

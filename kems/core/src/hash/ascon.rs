@@ -1,7 +1,8 @@
 //! Ascon-XOF128 (NIST SP 800-232).
 
-use super::sponge::{Permutation, Sponge};
+use super::sponge::Sponge;
 use super::{HashSuite, XofReader};
+use crate::permutation::{Ascon, Permutation};
 
 /// Ascon-XOF128 in both roles.
 pub enum AsconXof {}
@@ -23,7 +24,7 @@ impl HashSuite for AsconXof {
 
 /// The absorbing side of Ascon-XOF128.
 #[derive(Clone)]
-pub struct AsconXof128(Sponge<5, 8>);
+pub struct AsconXof128(Sponge<Ascon, 8>);
 
 impl AsconXof128 {
     /// The empty message.
@@ -50,7 +51,7 @@ impl Default for AsconXof128 {
 }
 
 /// The squeezing side of Ascon-XOF128.
-pub struct AsconReader(Sponge<5, 8>);
+pub struct AsconReader(Sponge<Ascon, 8>);
 
 impl XofReader for AsconReader {
     fn read(&mut self, out: &mut [u8]) {
@@ -58,10 +59,11 @@ impl XofReader for AsconReader {
     }
 }
 
-fn empty() -> Sponge<5, 8> {
-    let mut lanes = [IV, 0, 0, 0, 0];
-    lanes.permute();
-    Sponge::new(lanes)
+fn empty() -> Sponge<Ascon, 8> {
+    let mut state = Ascon::ZERO;
+    state.xor(0, IV);
+    state.permute();
+    Sponge::new(state)
 }
 
 /// The first padding bit.

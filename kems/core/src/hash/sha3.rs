@@ -2,6 +2,7 @@
 
 use super::sponge::Sponge;
 use super::{HashSuite, XofReader};
+use crate::permutation::{Keccak, Permutation};
 
 /// SHA3-512 and SHAKE256.
 pub enum Sha3 {}
@@ -29,12 +30,12 @@ pub type Shake256 = KeccakSponge<136, 0x1f>;
 
 /// The absorbing side of a Keccak\[1600\] sponge: rate in bytes, and the domain bits with the first padding bit.
 #[derive(Clone)]
-pub struct KeccakSponge<const RATE: usize, const SUFFIX: u8>(Sponge<25, RATE>);
+pub struct KeccakSponge<const RATE: usize, const SUFFIX: u8>(Sponge<Keccak, RATE>);
 
 impl<const RATE: usize, const SUFFIX: u8> KeccakSponge<RATE, SUFFIX> {
     /// The empty message.
     pub const fn new() -> Self {
-        Self(Sponge::new([0; 25]))
+        Self(Sponge::new(Keccak::ZERO))
     }
 
     /// Appends to the message.
@@ -56,7 +57,7 @@ impl<const RATE: usize, const SUFFIX: u8> KeccakSponge<RATE, SUFFIX> {
     /// Absorbs the concatenation of `parts`.
     pub fn absorb_all(parts: &[&[u8]]) -> KeccakReader<RATE> {
         // One state from start to end: a sponge that becomes a reader is a copy of 200 bytes on small machines.
-        let mut reader = KeccakReader(Sponge::new([0; 25]));
+        let mut reader = KeccakReader(Sponge::new(Keccak::ZERO));
         parts.iter().for_each(|part| reader.0.absorb(part));
         reader.0.pad(SUFFIX, 0x80);
         reader
@@ -70,7 +71,7 @@ impl<const RATE: usize, const SUFFIX: u8> Default for KeccakSponge<RATE, SUFFIX>
 }
 
 /// The squeezing side of a Keccak sponge.
-pub struct KeccakReader<const RATE: usize>(Sponge<25, RATE>);
+pub struct KeccakReader<const RATE: usize>(Sponge<Keccak, RATE>);
 
 impl<const RATE: usize> XofReader for KeccakReader<RATE> {
     fn read(&mut self, out: &mut [u8]) {

@@ -1,61 +1,41 @@
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::backends::{ascon_p12, keccak_f1600};
-
-/// A permutation state of little-endian 64-bit lanes; the rate is at its start.
-pub(super) trait Permutation {
-    fn permute(&mut self);
-}
-
-impl Permutation for [u64; 25] {
-    fn permute(&mut self) {
-        keccak_f1600(self);
-    }
-}
-
-impl Permutation for [u64; 5] {
-    fn permute(&mut self) {
-        ascon_p12(self);
-    }
-}
+use crate::permutation::Permutation;
 
 /// Sponge with a rate of `RATE` bytes, a multiple of 8. First absorbs, then squeezes; [`Sponge::pad`] lies between.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
-pub(super) struct Sponge<const LANES: usize, const RATE: usize> {
-    lanes: [u64; LANES],
+pub(super) struct Sponge<P: Permutation, const RATE: usize> {
+    state: P,
     /// Next byte of the rate. Below `RATE` while absorbing; `RATE` while squeezing means that no byte is left.
     position: usize,
 }
 
-impl<const LANES: usize, const RATE: usize> Sponge<LANES, RATE>
-where
-    [u64; LANES]: Permutation,
-{
-    pub(super) const fn new(lanes: [u64; LANES]) -> Self {
-        const { assert!(RATE.is_multiple_of(8) && RATE / 8 < LANES) };
-        Self { lanes, position: 0 }
+impl<P: Permutation, const RATE: usize> Sponge<P, RATE> {
+    pub(super) const fn new(state: P) -> Self {
+        const { assert!(RATE.is_multiple_of(8) && RATE / 8 < P::LANES) };
+        Self { state, position: 0 }
     }
 
     pub(super) fn absorb(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let offset = self.position % 8;
-            let lane = &mut self.lanes[self.position / 8];
+            let lane = self.position / 8;
             if offset == 0
                 && let Some((word, rest)) = bytes.split_first_chunk()
             {
-                *lane ^= u64::from_le_bytes(*word);
+                self.state.xor(lane, u64::from_le_bytes(*word));
                 self.position += 8;
                 bytes = rest;
             } else {
                 let (now, rest) = bytes.split_at(bytes.len().min(8 - offset));
                 let mut word = [0; 8];
                 word[offset..][..now.len()].copy_from_slice(now);
-                *lane ^= u64::from_le_bytes(word);
+                self.state.xor(lane, u64::from_le_bytes(word));
                 self.position += now.len();
                 bytes = rest;
             }
             if self.position == RATE {
-                self.lanes.permute();
+                self.state.permute();
                 self.position = 0;
             }
         }
@@ -63,19 +43,20 @@ where
 
     /// Ends the message: `suffix` goes to the next byte, `last` to the last byte of the block.
     pub(super) fn pad(&mut self, suffix: u8, last: u8) {
-        self.lanes[self.position / 8] ^= u64::from(suffix) << (8 * (self.position % 8));
-        self.lanes[RATE / 8 - 1] ^= u64::from(last) << 56;
+        let first = u64::from(suffix) << (8 * (self.position % 8));
+        self.state.xor(self.position / 8, first);
+        self.state.xor(RATE / 8 - 1, u64::from(last) << 56);
         self.position = RATE;
     }
 
     pub(super) fn squeeze(&mut self, mut out: &mut [u8]) {
         while !out.is_empty() {
             if self.position == RATE {
-                self.lanes.permute();
+                self.state.permute();
                 self.position = 0;
             }
             let offset = self.position % 8;
-            let word = self.lanes[self.position / 8].to_le_bytes();
+            let word = self.state.lane(self.position / 8).to_le_bytes();
             if offset == 0 && out.len() >= 8 {
                 let (now, rest) = out.split_at_mut(8);
                 now.copy_from_slice(&word);

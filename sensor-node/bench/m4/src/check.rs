@@ -1,0 +1,26 @@
+//! Every routine of a backend against its portable twin, on random values and at the bounds, and its time.
+
+mod permutation;
+
+use core::fmt::Write;
+
+use crate::meter::Console;
+
+/// Prints a line for each routine; false if one differs.
+#[inline(never)]
+pub(crate) fn run() -> bool {
+    const ROUTINES: [Routine; 2] = [("keccak-f1600", permutation::keccak), ("ascon-p", permutation::ascon)];
+    let mut all = true;
+    for (name, agrees) in ROUTINES {
+        let agrees = agrees();
+        all &= agrees;
+        let _ = writeln!(Console, "{} {name}", if agrees { "ok  " } else { "FAIL" });
+    }
+    if all {
+        let _ = writeln!(Console, "all twins agree");
+    }
+    all
+}
+
+/// Its name, and whether it agrees with its twin.
+type Routine = (&'static str, fn() -> bool);
