@@ -5,10 +5,13 @@ mod seed;
 use core::convert::Infallible;
 
 use kem_core::rand_core::{TryCryptoRng, TryRng};
-use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::{identity::DeviceId, schedule::expand};
+use crate::{
+    backends::{Digest, Sha256},
+    identity::DeviceId,
+    schedule::expand,
+};
 
 pub use seed::{SLOT_LEN, SeedError, SeedStore, Slot, boot, provision};
 

@@ -7,14 +7,17 @@ mod text;
 use core::fmt;
 
 use hkdf::HkdfExtract;
-use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 pub use key::{BrokerKey, Fingerprint, KID_LEN, Kid, PublicKey};
 pub use secret::{BrokerKeyPair, BrokerSecret, DeviceSecret, generate_key};
 pub use text::{BrokerLine, DeviceLine, MAX_KEY_LEN, PskLine};
 
-use crate::{Malformed, suite::Mode};
+use crate::{
+    Malformed,
+    backends::{Digest, Sha256},
+    suite::Mode,
+};
 
 /// The name of a device (id_P): 1 to 32 bytes of 0x21..0x7E without `/`, `+` and `#`, so that it can stand in a topic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -101,9 +101,11 @@
 //! ```
 
 #![no_std]
-#![forbid(unsafe_code)]
+#![cfg_attr(not(target_arch = "avr"), forbid(unsafe_code))]
+#![cfg_attr(target_arch = "avr", feature(asm_experimental_arch))]
 
 pub mod aead;
+mod backends;
 pub mod broker;
 pub mod client;
 pub mod control;

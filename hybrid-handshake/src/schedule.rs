@@ -4,12 +4,12 @@
 //! ikm as soon as it is known, [`Mixed::derive`] expands with the finished h. So a secret leaves RAM early.
 
 use hkdf::{Hkdf, HkdfExtract};
-use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
     Error,
     aead::{Aead, Key, Nonce, TAG_LEN, Tag},
+    backends::{Digest, Sha256},
     identity::Fingerprint,
 };
 

@@ -2,10 +2,14 @@
 
 use kem_core::{SharedSecret, rand_core::Rng};
 use subtle::ConstantTimeEq;
-use x25519_dalek::{X25519_BASEPOINT_BYTES, x25519};
 
 use super::{Dh, DhSecret, FixedDh};
-use crate::{Error, drbg::Drbg, suite::Group};
+use crate::{
+    Error,
+    backends::{x25519, x25519_base},
+    drbg::Drbg,
+    suite::Group,
+};
 
 /// X25519 (RFC 7748 section 5): the top bit of a share is masked, a non-canonical u is reduced, and a result of all
 /// zeros is refused (section 6.1).
@@ -28,7 +32,7 @@ impl Dh for X25519 {
 
     fn share(self, secret: &DhSecret, out: &mut [u8]) -> Result<(), Error> {
         let out: &mut [u8; 32] = out.try_into().map_err(|_| Error::Misuse)?;
-        *out = x25519(secret.0, X25519_BASEPOINT_BYTES);
+        x25519_base(out, &secret.0);
         Ok(())
     }
 
@@ -44,7 +48,7 @@ impl Dh for X25519 {
 
     fn agree(self, secret: &DhSecret, share: &[u8], ss: &mut SharedSecret) -> Result<(), Error> {
         let share = share.try_into().map_err(|_| Error::Rejected)?;
-        *ss.expose_mut() = x25519(secret.0, share);
+        x25519(ss.expose_mut(), &secret.0, share);
         if bool::from(ss.expose().ct_eq(&[0; 32])) {
             Err(Error::Rejected)
         } else {

@@ -4,12 +4,14 @@
 use core::fmt;
 
 use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
-use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::Drbg;
-use crate::identity::DeviceId;
+use crate::{
+    backends::{Digest, Sha256},
+    identity::DeviceId,
+};
 
 /// Bytes of a slot: seed (32), generation (4), CRC-32/ISO-HDLC of both (4).
 pub const SLOT_LEN: usize = 40;

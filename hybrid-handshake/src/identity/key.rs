@@ -1,9 +1,8 @@
 use core::fmt;
 
-use sha2::{Digest, Sha256};
-
 use crate::{
     Error, Malformed,
+    backends::{Digest, Sha256},
     message::Fields,
     suite::{Group, KemId},
 };

@@ -1,11 +1,11 @@
 use kem_core::rand_core::Rng;
-use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{CONTENT_LEN, MAX_AGE_S, MAX_RESUMPTIONS, Resumption, TICKET_LEN};
 use crate::{
     Error,
     aead::{Aead, ChaCha20Poly1305, Key, Nonce},
+    backends::{Digest, Sha256},
     drbg::Drbg,
     identity::{KID_LEN, Kid},
     schedule::{Rms, expand},

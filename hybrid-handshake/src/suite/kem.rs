@@ -1,12 +1,15 @@
 use core::marker::PhantomData;
 
 use kem_core::{Bytes, Ek, Kem, SharedSecret};
-use sha2::{Digest, Sha256};
 use subtle::Choice;
 use zeroize::Zeroize;
 
 use super::KemId;
-use crate::{Error, drbg::Drbg};
+use crate::{
+    Error,
+    backends::{Digest, Sha256},
+    drbg::Drbg,
+};
 
 /// A KEM as a value over the caller's slices: [`FixedKem`] at build time, [`AnyKem`] at run time.
 ///

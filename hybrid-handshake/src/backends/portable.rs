@@ -1,0 +1,15 @@
+//! The crates of RustCrypto and dalek.
+
+use x25519_dalek::X25519_BASEPOINT_BYTES;
+
+pub(crate) use sha2::Sha256;
+
+/// X25519 (RFC 7748 section 5).
+pub(crate) fn x25519(out: &mut [u8; 32], scalar: &[u8; 32], u: &[u8; 32]) {
+    *out = x25519_dalek::x25519(*scalar, *u);
+}
+
+/// X25519 with the base point.
+pub(crate) fn x25519_base(out: &mut [u8; 32], scalar: &[u8; 32]) {
+    *out = x25519_dalek::x25519(*scalar, X25519_BASEPOINT_BYTES);
+}
