@@ -12,7 +12,12 @@ fuzz_target!(|packet: &[u8]| {
             assert_eq!(out, packet);
             assert_eq!(Level::to_answer(packet), connect.level);
 
-            let rewritten = Connect { client_id: "device", user_name: Some("kem:device"), password: None, ..connect };
+            let rewritten = Connect {
+                client_id: "device",
+                user_name: Some("kem:device"),
+                password: None,
+                ..connect
+            };
             let mut out = vec![0; packet.len() + 64];
             let len = rewritten.write(&mut out).expect("64 bytes are enough");
             assert_eq!(Connect::parse(&out[..len]), Ok(rewritten));

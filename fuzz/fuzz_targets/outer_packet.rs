@@ -15,17 +15,23 @@ fuzz_target!(|packet: &[u8]| {
         }
     }
     if let Ok(FromClient::Data(data)) = outer::read_from_client(&mut packet.to_vec()) {
-        again(outer::frame_auth, data, |packet| {
-            matches!(outer::read_from_client(packet), Ok(FromClient::Data(read)) if read == data)
-        });
+        again(
+            outer::frame_auth,
+            data,
+            |packet| matches!(outer::read_from_client(packet), Ok(FromClient::Data(read)) if read == data),
+        );
     }
     match outer::read_from_broker(&mut packet.to_vec()) {
-        Ok(FromBroker::Auth(data)) => again(outer::frame_auth, data, |packet| {
-            matches!(outer::read_from_broker(packet), Ok(FromBroker::Auth(read)) if read == data)
-        }),
-        Ok(FromBroker::Connack(data)) => again(outer::frame_connack, data, |packet| {
-            matches!(outer::read_from_broker(packet), Ok(FromBroker::Connack(read)) if read == data)
-        }),
+        Ok(FromBroker::Auth(data)) => again(
+            outer::frame_auth,
+            data,
+            |packet| matches!(outer::read_from_broker(packet), Ok(FromBroker::Auth(read)) if read == data),
+        ),
+        Ok(FromBroker::Connack(data)) => again(
+            outer::frame_connack,
+            data,
+            |packet| matches!(outer::read_from_broker(packet), Ok(FromBroker::Connack(read)) if read == data),
+        ),
         Err(_) => {}
     }
 });

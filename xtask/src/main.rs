@@ -5,9 +5,11 @@ mod code_size;
 mod constant_time;
 mod embedded;
 mod firmware;
+mod fuzz;
 mod prove;
 mod setup;
 mod test;
+mod vectors;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -29,8 +31,12 @@ enum Task {
     Setup,
     /// Cycles, stack and flash on a Cortex-M4, in the cycle model.
     BenchM4(bench_m4::Options),
-    /// Run every KEM under valgrind with its secrets marked undefined.
+    /// Run every KEM and the handshake under valgrind with its secrets marked undefined.
     ConstantTime,
+    /// Run the fuzz targets for a while each.
+    Fuzz(fuzz::Options),
+    /// Compare the vector files of the handshake with the crate and with the independent checker.
+    Vectors,
     /// Check the formal model of the handshake with Verifpal.
     Prove(prove::Options),
     /// Build, lint and self-test the firmware images.
@@ -49,6 +55,8 @@ fn main() -> Result<()> {
         Task::Setup => setup::run(&shell),
         Task::BenchM4(options) => bench_m4::run(&shell, &options),
         Task::ConstantTime => constant_time::run(&shell),
+        Task::Fuzz(options) => fuzz::run(&shell, &options),
+        Task::Vectors => vectors::run(&shell),
         Task::Prove(options) => prove::run(&shell, &options),
         Task::Firmware(options) => firmware::run(&shell, &options),
         Task::Embedded => embedded::run(&shell),

@@ -1,6 +1,6 @@
 //! What the tests need beyond a Rust toolchain and a C compiler: installed where that is allowed, named where it is not.
 
-use std::{env, process::Command};
+use std::{env, path::PathBuf, process::Command};
 
 use anyhow::{Result, bail};
 use xshell::{Shell, cmd};
@@ -9,17 +9,19 @@ use xshell::{Shell, cmd};
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     debian_packages(shell)?;
     rustup(shell)?;
-    cargo_tools(shell)
+    cargo_tools(shell)?;
+    python_packages(shell)
 }
 
 /// Debian package, and a program of it by which other systems know that it is there.
-const PACKAGES: [(&str, Option<&str>); 9] = [
+const PACKAGES: [(&str, Option<&str>); 10] = [
     ("avr-libc", None),
     ("binutils-avr", Some("avr-nm")),
     ("gcc-avr", Some("avr-gcc")),
     ("libclang-dev", None),
     ("mosquitto", Some("mosquitto")),
     ("mosquitto-clients", Some("mosquitto_pub")),
+    ("python3-venv", Some("python3")),
     ("tshark", Some("tshark")),
     ("valgrind", Some("valgrind")),
     ("wireshark-common", Some("text2pcap")),
@@ -82,10 +84,33 @@ fn cargo_tools(shell: &Shell) -> Result<()> {
         eprintln!("installing cargo-deny (a few minutes, once)");
         cmd!(shell, "cargo install --quiet --locked cargo-deny").run()?;
     }
+    if !on_path("cargo-fuzz") {
+        eprintln!("installing cargo-fuzz (a minute, once)");
+        cmd!(shell, "cargo install --quiet --locked cargo-fuzz").run()?;
+    }
     Ok(())
 }
 
-fn on_path(program: &str) -> bool {
+/// Python with the packages of the independent checkers, apart from the system's.
+pub(crate) fn python() -> PathBuf {
+    crate::root().join("target/python/bin/python3")
+}
+
+fn python_packages(shell: &Shell) -> Result<()> {
+    let (folder, python) = (crate::root().join("target/python"), python());
+    if !python.exists() {
+        cmd!(shell, "python3 -m venv --system-site-packages {folder}").run()?;
+    }
+    let package = "cryptography>=42";
+    cmd!(
+        shell,
+        "{python} -m pip --quiet --disable-pip-version-check install {package}"
+    )
+    .run()?;
+    Ok(())
+}
+
+pub(crate) fn on_path(program: &str) -> bool {
     // Debian keeps servers in /usr/sbin, which is not on everybody's PATH.
     let path = env::var("PATH").unwrap_or_default() + ":/usr/sbin";
     Command::new("which")

@@ -9,7 +9,7 @@ use std::{
 };
 use xshell::{Shell, cmd};
 
-use crate::{bench_m4, constant_time, embedded, setup};
+use crate::{bench_m4, constant_time, embedded, fuzz, setup, vectors};
 
 /// What to leave out; nothing by default, and CI leaves out nothing.
 #[derive(Args)]
@@ -49,6 +49,14 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     }
     let summary = step("tests", tests)?;
     if !options.tests_only {
+        step("vector files", || vectors::run(shell))?;
+        step("fuzz targets", || {
+            let options = fuzz::Options {
+                seconds: 20,
+                target: None,
+            };
+            fuzz::run(shell, &options)
+        })?;
         step("demo", || {
             Ok(cmd!(shell, "cargo run --locked --release --example demo").run()?)
         })?;

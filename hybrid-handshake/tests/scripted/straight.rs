@@ -1,13 +1,15 @@
 //! Both sides of HKM1 once more, straight from the formulas, without the crate's schedule, message or machine modules.
-//! X25519 suites only. `Knobs` make the peers that a test needs: they know every secret, and break one rule.
+//! `Knobs` make the peers that a test needs: they know every secret, and break one rule.
 
 use ascon_aead::{AsconAead128, aead::KeyInit};
 use chacha20poly1305::{AeadInOut, ChaCha20Poly1305};
 use core::convert::Infallible;
 use hkdf::hmac::{Hmac, Mac};
 use hybrid_handshake::{
+    dh::{Dh, DhSecret},
     identity::{BrokerKey, DeviceId},
-    suite::{AeadId, Mode, Profile},
+    resume::STORED_LEN,
+    suite::{AeadId, Group, Mode, Profile},
 };
 use kem_core::{
     Bytes, Ek, Kem, SharedSecret,
@@ -35,8 +37,21 @@ pub struct Knobs {
     pub m4_connack: Option<Vec<u8>>,
 }
 
-/// M1 to M4, and the secrets of the session.
+/// Every value on the way, by its name in the protocol.
+#[derive(Default)]
+pub struct Trace(pub Vec<(&'static str, Vec<u8>)>);
+
+impl Trace {
+    fn note(&mut self, name: &'static str, value: &[u8]) {
+        self.0.push((name, value.to_vec()));
+    }
+}
+
+/// M1 to M4, the secrets of the session, and how they came about.
 pub struct Straight {
+    pub trace: Trace,
+    pub client: Generator,
+    pub broker: Generator,
     pub flights: [Vec<u8>; 4],
     pub th: [u8; 32],
     pub c: [u8; 32],
@@ -50,14 +65,26 @@ pub struct Straight {
 pub fn straight<K: Kem, B: Kem>(world: &World, knobs: &Knobs) -> Straight {
     let (suite, mode) = (world.suite, world.mode);
     let p2 = suite.profile() == Profile::P2;
-    let mut client = Generator(sha(&[b"HKM1 drbg", &CLIENT_SEED]));
-    let mut broker = Generator(sha(&[b"HKM1 drbg", &BROKER_SEED]));
-    let id = world.id.as_str().as_bytes();
+    let (mut client, mut broker) = (Generator::new(&CLIENT_SEED), Generator::new(&BROKER_SEED));
+    let mut trace = Trace::default();
+    let mut stored = [0; STORED_LEN];
+    if let Some(ticket) = world.ticket.as_ref().filter(|_| mode == Mode::Resume) {
+        ticket.store(&mut stored).unwrap();
+    }
+    let id = match mode {
+        Mode::Kem | Mode::Psk => world.id.padded(),
+        Mode::Anonymous => &[0; 32],
+        Mode::Resume => stored[158..190].first_chunk().unwrap(),
+    };
+    let claimed = *id;
+    let id = id.split(|&byte| byte == 0).next().unwrap();
+    let group = suite.group();
     let (gx_b, x_b) = (
-        &world.broker.encoded[world.broker.encoded.len() - 32..],
+        &world.broker.encoded[world.broker.encoded.len() - group.share_len()..],
         *world.broker.x.expose(),
     );
     let h0 = sha(&[b"HKM1 broker key", &world.broker.encoded]);
+    trace.note("h0", &h0);
 
     // M1
     let (record, packet) = knobs
@@ -71,27 +98,33 @@ pub fn straight<K: Kem, B: Kem>(world: &World, knobs: &Knobs) -> Straight {
     m1.extend(&h0[..8]);
     m1.extend(client.take(16));
     let x_e: [u8; 32] = client.take(32).try_into().unwrap();
-    let e_p = knobs.m1_share.unwrap_or_else(|| x25519(x_e, X25519_BASEPOINT_BYTES));
-    m1.extend(e_p);
+    let e_p = knobs.m1_share.map_or_else(|| share(group, x_e), Vec::from);
+    m1.extend(&e_p);
+    trace.note("e_P", &e_p);
     let mut ikm = Vec::new();
     if mode == Mode::Resume {
-        let mut stored = [0; hybrid_handshake::resume::STORED_LEN];
-        world.ticket.as_ref().unwrap().store(&mut stored).unwrap();
         m1.extend(&stored[..124]);
         ikm.extend(&stored[124..156]);
     } else {
         let (ct, ss) = encaps::<B>(&mut client, &world.broker.encoded[2..2 + B::EK_LEN]);
+        trace.note("ct_B", &ct);
+        trace.note("ss_B", &ss);
         m1.extend(ct);
         ikm.extend(ss);
         if p2 {
-            ikm.extend(x25519(x_b, e_p));
+            let es = agree(group, x_b, &e_p);
+            trace.note("es", &es);
+            ikm.extend(es);
         }
     }
     let h1 = sha(&[b"HKM1", &h0, &m1]);
     let (ck1, k1) = mix(&[0; 32], &ikm, &h1, suite.aead());
-    let claimed = if mode == Mode::Anonymous { [0; 32] } else { padded(id) };
+    trace.note("h1", &h1);
+    trace.note("ck1", &ck1);
+    trace.note("k1", &k1);
     let mut box1 = knobs.m1_id.unwrap_or(claimed).to_vec();
     box1.extend(knobs.m1_capabilities.unwrap_or(world.capabilities.bits()).to_be_bytes());
+    trace.note("box1 plaintext", &box1);
     let box1 = seal(suite.aead(), &k1, &[0; 16], &h1, &box1);
     m1.extend(&box1);
 
@@ -103,23 +136,27 @@ pub fn straight<K: Kem, B: Kem>(world: &World, knobs: &Knobs) -> Straight {
     let (record, connect) = knobs.m2_limits.unwrap_or(limits);
     m2.extend(record.to_be_bytes());
     m2.extend(connect.to_be_bytes());
-    let without_reauth = if mode == Mode::Anonymous { 3 } else { 7 };
+    let without_reauth = if id.is_empty() { 3 } else { 7 };
     let options = world.capabilities.bits() & world.options.bits() & without_reauth;
     m2.extend(knobs.m2_options.unwrap_or(options).to_be_bytes());
     let y_e: [u8; 32] = broker.take(32).try_into().unwrap();
-    let e_b = knobs.m2_share.unwrap_or_else(|| x25519(y_e, X25519_BASEPOINT_BYTES));
-    m2.extend(e_b);
+    let e_b = knobs.m2_share.map_or_else(|| share(group, y_e), Vec::from);
+    m2.extend(&e_b);
+    trace.note("e_B", &e_b);
     let (mut pk_v, mut dk_v) = (K::EkBytes::ZERO, K::DkBytes::ZERO);
     K::keygen(&mut broker, &mut pk_v, &mut dk_v).unwrap();
+    trace.note("pk_v", pk_v.as_ref());
     let mut cred = vec![mode.code()];
     let (mut s, mut ss_p) = ([0; 32], Vec::new());
     match mode {
         Mode::Kem => {
             let KeyPair { encoded, x, .. } = &world.device;
             let (ct, ss) = encaps::<K>(&mut broker, &encoded[2..2 + K::EK_LEN]);
+            trace.note("ct_P", &ct);
+            trace.note("ss_P", &ss);
             m2.extend(ct);
             ss_p = ss;
-            s = x25519(*x.expose(), gx_b.try_into().unwrap());
+            s = agree(group, *x.expose(), gx_b);
             cred.extend([id.len() as u8]);
             cred.extend(id);
             cred.push(encoded[0]);
@@ -143,16 +180,28 @@ pub fn straight<K: Kem, B: Kem>(world: &World, knobs: &Knobs) -> Straight {
     m2.extend(sent);
     let h2 = sha(&[&h1, &box1, &sha(&[&cred]), &m2]);
     let (ck2, k2) = mix(&ck1, &s, &h2, suite.aead());
+    trace.note("H(cred)", &sha(&[&cred]));
+    trace.note("s", &s);
+    trace.note("h2", &h2);
+    trace.note("ck2", &ck2);
+    trace.note("k2", &k2);
     let box2 = seal(suite.aead(), &k2, &[0; 16], &h2, &[]);
     m2.extend(&box2);
 
     // M3
     client.stir(&h2);
     let (ct_v, mut ikm) = encaps::<K>(&mut client, pk_v.as_ref());
-    ikm.extend(x25519(y_e, e_p));
+    let ee = agree(group, y_e, &e_p);
+    trace.note("ct_v", &ct_v);
+    trace.note("ss_v", &ikm);
+    trace.note("ee", &ee);
+    ikm.extend(ee);
     ikm.extend(ss_p);
     let h3 = sha(&[&h2, &box2, &ct_v]);
     let (ck3, k3) = mix(&ck2, &ikm, &h3, suite.aead());
+    trace.note("h3", &h3);
+    trace.note("ck3", &ck3);
+    trace.note("k3", &k3);
     let box3 = seal(
         suite.aead(),
         &k3,
@@ -164,8 +213,14 @@ pub fn straight<K: Kem, B: Kem>(world: &World, knobs: &Knobs) -> Straight {
 
     // M4
     let th = sha(&[&h3, &box3]);
-    let secret = |label: &str| expand(&ck3, label, &th, 32).try_into().unwrap();
+    trace.note("th", &th);
+    let mut secret = |label| {
+        let secret = expand(&ck3, label, &th, 32);
+        trace.note(label, &secret);
+        secret.try_into().unwrap()
+    };
     let b: [u8; 32] = secret("b");
+    let (c, rms, exp, reauth) = (secret("c"), secret("rms"), secret("exp"), secret("reauth"));
     let key = expand(&b, "key", &[], key_len(suite.aead()));
     let iv = expand(&b, "iv", &[], nonce_len(suite.aead()));
     let m4 = seal(
@@ -176,13 +231,16 @@ pub fn straight<K: Kem, B: Kem>(world: &World, knobs: &Knobs) -> Straight {
         knobs.m4_connack.as_ref().unwrap_or(&world.connack),
     );
     Straight {
+        trace,
+        client,
+        broker,
         flights: [m1, m2, m3, m4],
         th,
-        c: secret("c"),
+        c,
         b,
-        rms: secret("rms"),
-        exp: secret("exp"),
-        reauth: secret("reauth"),
+        rms,
+        exp,
+        reauth,
     }
 }
 
@@ -273,18 +331,48 @@ fn encaps<K: Kem>(rng: &mut Generator, ek: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (ct.as_ref().to_vec(), ss.expose().to_vec())
 }
 
-/// "Draw L: out = Expand(K, "draw", ""), K = Expand(K, "next", "")."
-struct Generator([u8; 32]);
+/// The share of a secret.
+fn share(group: Group, secret: [u8; 32]) -> Vec<u8> {
+    if group == Group::X25519 {
+        return x25519(secret, X25519_BASEPOINT_BYTES).to_vec();
+    }
+    let mut share = vec![0; group.share_len()];
+    group.share(&DhSecret::from_bytes(secret), &mut share).unwrap();
+    share
+}
+
+fn agree(group: Group, secret: [u8; 32], share: &[u8]) -> [u8; 32] {
+    if group == Group::X25519 {
+        return x25519(secret, share.try_into().unwrap());
+    }
+    let mut ss = SharedSecret::zeroed();
+    group.agree(&DhSecret::from_bytes(secret), share, &mut ss).unwrap();
+    *ss.expose()
+}
+
+/// "Draw L: out = Expand(K, "draw", ""), K = Expand(K, "next", "")." Remembers every draw.
+pub struct Generator {
+    k: [u8; 32],
+    pub draws: Vec<Vec<u8>>,
+}
 
 impl Generator {
-    fn take(&mut self, len: usize) -> Vec<u8> {
-        let out = expand(&self.0, "draw", &[], len);
-        self.0 = expand(&self.0, "next", &[], 32).try_into().unwrap();
+    pub fn new(os_bytes: &[u8; 32]) -> Self {
+        Self {
+            k: sha(&[b"HKM1 drbg", os_bytes]),
+            draws: Vec::new(),
+        }
+    }
+
+    pub fn take(&mut self, len: usize) -> Vec<u8> {
+        let out = expand(&self.k, "draw", &[], len);
+        self.k = expand(&self.k, "next", &[], 32).try_into().unwrap();
+        self.draws.push(out.clone());
         out
     }
 
-    fn stir(&mut self, x: &[u8]) {
-        self.0 = sha(&[b"HKM1 stir", &self.0, x]);
+    pub fn stir(&mut self, x: &[u8]) {
+        self.k = sha(&[b"HKM1 stir", &self.k, x]);
     }
 }
 
@@ -306,3 +394,60 @@ impl TryRng for Generator {
 }
 
 impl TryCryptoRng for Generator {}
+
+/// A re-authentication behind `session`, with the credential of `world`: its first three messages, and every value on the way.
+pub fn reauthenticate<K: Kem>(world: &World, session: &mut Straight) -> ([Vec<u8>; 3], Trace) {
+    let mut trace = Trace::default();
+    let (group, device) = (world.suite.group(), &world.device);
+    let message = |reason: u8, fields: &[&[u8]]| {
+        let fields = fields.concat();
+        let mut message = vec![4];
+        message.extend((1 + fields.len() as u16).to_be_bytes());
+        message.push(reason);
+        message.extend(fields);
+        message
+    };
+
+    let n_p = session.client.take(16);
+    let x_e: [u8; 32] = session.client.take(32).try_into().unwrap();
+    let e_p = share(group, x_e);
+    trace.note("e_P", &e_p);
+    let request = message(0x19, &[&n_p, &e_p]);
+
+    let n_b = session.broker.take(16);
+    let y_e: [u8; 32] = session.broker.take(32).try_into().unwrap();
+    let e_b = share(group, y_e);
+    trace.note("e_B", &e_b);
+    let (mut pk_v, mut dk_v) = (K::EkBytes::ZERO, K::DkBytes::ZERO);
+    K::keygen(&mut session.broker, &mut pk_v, &mut dk_v).unwrap();
+    trace.note("pk_v", pk_v.as_ref());
+    let (mut s, mut ct_p, mut ss_p) = (*world.psk.expose(), Vec::new(), Vec::new());
+    if world.mode == Mode::Kem {
+        (ct_p, ss_p) = encaps::<K>(&mut session.broker, &device.encoded[2..2 + K::EK_LEN]);
+        trace.note("ct_P", &ct_p);
+        trace.note("ss_P", &ss_p);
+        let gx_b = &world.broker.encoded[world.broker.encoded.len() - group.share_len()..];
+        s = agree(group, *device.x.expose(), gx_b);
+    }
+    trace.note("s", &s);
+    let offer = message(0x18, &[&n_b, &e_b, &ct_p, pk_v.as_ref()]);
+
+    let (ct_v, ss_v) = encaps::<K>(&mut session.client, pk_v.as_ref());
+    let ee = agree(group, x_e, &e_b);
+    trace.note("ct_v", &ct_v);
+    trace.note("ss_v", &ss_v);
+    trace.note("ee", &ee);
+    let answer = message(0x18, &[&ct_v]);
+
+    let hr = sha(&[&session.th, &request, &offer, &answer]);
+    let ck = |ck: &[u8; 32], ikm: &[u8]| -> [u8; 32] { expand(&hmac(ck, &[ikm]), "ck", &hr, 32).try_into().unwrap() };
+    let ck2 = ck(&session.reauth, &s);
+    let ck3 = ck(&ck2, &[&ss_v[..], &ee, &ss_p].concat());
+    trace.note("hr", &hr);
+    trace.note("ck2", &ck2);
+    trace.note("ck3", &ck3);
+    for label in ["c", "b", "exp", "reauth"] {
+        trace.note(label, &expand(&ck3, label, &hr, 32));
+    }
+    ([request, offer, answer], trace)
+}
