@@ -16,8 +16,10 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use simavr_ffi as simavr;
 
+pub use crate::machine::Stop;
 use crate::{
     elf::Image,
+    machine::Machine,
     meter::{Mark, Meter},
 };
 
@@ -43,23 +45,6 @@ impl Default for Setup {
     }
 }
 
-/// Why [`Avr::run`] returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// The cycles are used up; run on if you like.
-    Cycles,
-    /// The same, and the CPU slept at the end.
-    Asleep,
-    /// The firmware wrote this exit code.
-    Exit(u8),
-    /// Sleep with interrupts off and without an exit code: nothing can wake it.
-    Halted,
-    /// An instruction that does not exist, or one outside the flash.
-    Crashed,
-    /// The stack ran into the variables.
-    StackOverflow,
-}
-
 /// A chip with a firmware in its flash.
 pub struct Avr {
     core: *mut simavr::avr_t,
@@ -75,6 +60,8 @@ struct State {
     to_receive: VecDeque<u8>,
     lost: u64,
     resets: u32,
+    /// Cycles of interrupt handlers, which no region counts.
+    handler_cycles: u64,
     rx_irq: *mut simavr::avr_irq_t,
     byte_cycles: u64,
     variables_end: u32,
@@ -117,6 +104,7 @@ impl Avr {
                 to_receive: VecDeque::new(),
                 lost: 0,
                 resets: 0,
+                handler_cycles: 0,
                 rx_irq,
                 byte_cycles: setup.byte_cycles,
                 variables_end: variables_end as u32,
@@ -140,8 +128,14 @@ impl Avr {
             }
             // SAFETY: `core` and `state` live until `self` is dropped; nothing else refers to them between two calls of simavr.
             let (state, chip) = unsafe {
-                (*self.core).run_cycle_limit = 1;
-                (simavr::avr_run(self.core), &mut *self.state)
+                let core = self.core;
+                (*core).run_cycle_limit = 1;
+                let (began, in_handler) = ((*core).cycle, (*core).interrupts.running_ptr > 0);
+                let state = simavr::avr_run(core);
+                if in_handler {
+                    (*self.state).handler_cycles += (*core).cycle - began;
+                }
+                (state, &mut *self.state)
             };
             let stack_pointer = self.stack_pointer();
             // Start-up code sets the stack pointer, which is 0 or the top of the memory before.
@@ -312,6 +306,61 @@ impl Avr {
     }
 }
 
+impl Machine for Avr {
+    fn run(&mut self, cycles: u64) -> Stop {
+        self.run(cycles)
+    }
+
+    fn cycle(&self) -> u64 {
+        self.cycle()
+    }
+
+    fn frequency(&self) -> u32 {
+        // SAFETY: `core` lives until `self` is dropped.
+        unsafe { (*self.core).frequency }
+    }
+
+    fn uart_send(&mut self, bytes: &[u8]) {
+        self.uart_send(bytes);
+    }
+
+    fn uart_pending(&self) -> usize {
+        self.uart_pending()
+    }
+
+    fn uart_take(&mut self) -> Vec<u8> {
+        self.uart_take()
+    }
+
+    fn marks(&self) -> Vec<Mark> {
+        self.marks().to_vec()
+    }
+
+    fn mark_count(&self) -> usize {
+        self.marks().len()
+    }
+
+    fn current_mark(&self) -> Option<u8> {
+        self.current_mark()
+    }
+
+    fn stack(&self) -> u32 {
+        self.stack()
+    }
+
+    fn resets(&self) -> u32 {
+        self.resets()
+    }
+
+    fn nv(&mut self) -> Vec<u8> {
+        self.eeprom()
+    }
+
+    fn set_nv(&mut self, image: &[u8]) -> Result<()> {
+        self.set_eeprom(image)
+    }
+}
+
 impl Drop for Avr {
     fn drop(&mut self) {
         // SAFETY: `core` came from simavr's `malloc`, `state` from a box; nobody uses either any more.
@@ -348,7 +397,8 @@ unsafe extern "C" fn on_mark(core: *mut simavr::avr_t, address: simavr::avr_io_a
         *data.add(address.into()) = id;
         let stack_pointer = u16::from_le_bytes([*data.add(SPL), *data.add(SPL + 1)]);
         let state = &mut *state.cast::<State>();
-        state.meter.mark(id, (*core).cycle, 1, stack_pointer.into());
+        let cycle = (*core).cycle - state.handler_cycles;
+        state.meter.mark(id, cycle, 1, stack_pointer.into());
     }
 }
 

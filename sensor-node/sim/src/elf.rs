@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
-use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, elf};
+use anyhow::{Context, Result, bail};
+use object::{Architecture, Object, ObjectSection, ObjectSymbol, SectionFlags, elf};
 use serde::Serialize;
 
 /// Bytes that an image takes before its first instruction.
@@ -13,6 +13,15 @@ pub struct Sizes {
     pub flash: u64,
     /// Variables, initialised or zero; the stack comes on top.
     pub ram: u64,
+}
+
+/// The core that an image is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Core {
+    /// 8-bit AVR.
+    Avr,
+    /// Cortex-M, that is any 32-bit Arm.
+    CortexM,
 }
 
 /// An ELF image on disk.
@@ -58,6 +67,18 @@ impl Image {
             }
         }
         Ok(sizes)
+    }
+
+    /// The core that it is for.
+    ///
+    /// # Errors
+    /// When it is for neither of the two that are simulated here.
+    pub fn core(&self) -> Result<Core> {
+        match object::File::parse(self.bytes.as_slice())?.architecture() {
+            Architecture::Avr => Ok(Core::Avr),
+            Architecture::Arm => Ok(Core::CortexM),
+            other => bail!("an image for {other:?}, not for AVR or Cortex-M"),
+        }
     }
 
     /// The address of a symbol.

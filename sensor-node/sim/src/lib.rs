@@ -2,7 +2,10 @@
 //! non-volatile store.
 //!
 //! * [`avr`]: an ATmega in simavr, cycle-exact for code and data on the chip.
+//! * [`m4`]: a Cortex-M4 in m4sim, our cycle model.
+//! * [`machine`]: what both can do.
 //! * [`meter`]: what a region between two marks cost.
+//! * [`link`] and [`node`]: a node with its UART joined to a broker by TCP.
 //! * [`elf`]: flash and RAM that an image takes.
 //!
 //! simavr is GPL-3, and so is this crate: a tool beside the product, which nothing else links.
@@ -20,4 +23,8 @@
 
 pub mod avr;
 pub mod elf;
+pub mod link;
+pub mod m4;
+pub mod machine;
 pub mod meter;
+pub mod node;

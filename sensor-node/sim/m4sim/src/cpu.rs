@@ -57,6 +57,8 @@ pub struct Cpu {
     pub hooks: Hooks,
     /// Cycles spent in WFI and WFE.
     pub slept: u64,
+    /// Cycles of exception handlers, entry and return included.
+    pub handler_cycles: u64,
     pub unaligned_count: u64,
 }
 
@@ -100,6 +102,7 @@ impl Cpu {
             out: Vec::new(),
             hooks: Hooks::default(),
             slept: 0,
+            handler_cycles: 0,
             unaligned_count: 0,
         }
     }
@@ -204,6 +207,7 @@ impl Cpu {
 
     /// Execute one instruction.
     pub fn step(&mut self) -> Result<(), Stop> {
+        let (began, in_handler) = (self.t.cycles, self.ipsr != 0);
         if self.bus.syst_csr & 1 != 0 || self.bus.icsr_pend != 0 {
             self.poll_exceptions()?;
         }
@@ -243,6 +247,9 @@ impl Cpu {
         }
         let before = self.t.cycles;
         self.t.retire(&i, &o);
+        if in_handler || self.ipsr != 0 {
+            self.handler_cycles += self.t.cycles - began;
+        }
         if self.r[13] < self.min_sp {
             self.min_sp = self.r[13];
         }

@@ -1,4 +1,4 @@
-use m4sim::{bus::Bus, cpu::Cpu, cpu::Stop, elf, profile::Profile, timing::Params};
+use m4sim::{board, board::Memory, bus::Bus, cpu::Cpu, cpu::Stop, elf, profile::Profile, timing::Params};
 use std::process::exit;
 
 const USAGE: &str = "\
@@ -64,9 +64,7 @@ fn main() {
 
 struct Opts {
     files: Vec<String>,
-    flash: Option<(u64, u64)>,
-    ram: (u64, u64),
-    split: Vec<u32>,
+    memory: Memory,
     vtor: Option<u32>,
     seed: u64,
     rng_lat: Option<u64>,
@@ -84,9 +82,7 @@ impl Opts {
     fn parse(a: &[String]) -> Opts {
         let mut o = Opts {
             files: vec![],
-            flash: None,
-            ram: (0x2000_0000, 640 * 1024),
-            split: vec![0x2003_0000, 0x2004_0000],
+            memory: Memory::of_board("l4r5").expect("the default board"),
             vtor: None,
             seed: 1,
             rng_lat: None,
@@ -112,25 +108,20 @@ impl Opts {
                 v
             };
             let n = |v: String| num(&v).unwrap_or_else(|| die(&format!("bad number '{v}'")));
-            let pair = |v: String| -> (u64, u64) {
+            let pair = |v: String| -> (u32, u32) {
                 let (b, s) = v.split_once(':').unwrap_or_else(|| die("want BASE:SIZE"));
-                (n(b.into()), n(s.into()))
+                (n(b.into()) as u32, n(s.into()) as u32)
             };
             match arg.as_str() {
-                "--board" => match val().as_str() {
-                    "l4r5" => {}
-                    "f407" => {
-                        o.ram = (0x2000_0000, 128 * 1024);
-                        o.split = vec![];
-                    }
-                    "ideal" => o.split = vec![],
-                    b => die(&format!("unknown board '{b}'")),
-                },
-                "--flash" => o.flash = Some(pair(val())),
-                "--ram" => o.ram = pair(val()),
+                "--board" => {
+                    let name = val();
+                    o.memory = Memory::of_board(&name).unwrap_or_else(|| die(&format!("unknown board '{name}'")));
+                }
+                "--flash" => o.memory.flash = Some(pair(val())),
+                "--ram" => o.memory.ram = pair(val()),
                 "--ram-split" => {
                     let v = val();
-                    o.split = if v == "none" {
+                    o.memory.split = if v == "none" {
                         vec![]
                     } else {
                         v.split(',').map(|s| n(s.into()) as u32).collect()
@@ -174,21 +165,10 @@ impl Opts {
 fn exec(o: &Opts, file: &str, echo: bool) -> (i32, Vec<u8>) {
     let data = std::fs::read(file).unwrap_or_else(|e| die(&format!("{file}: {e}")));
     let e = elf::parse(&data).unwrap_or_else(|e| die(&format!("{file}: {e}")));
-    let low = e.segments.iter().map(|s| s.addr).min().unwrap_or(0);
-    let fl = o
-        .flash
-        .unwrap_or((if low < 0x0800_0000 { 0 } else { 0x0800_0000 }, 2 << 20));
-    let mut bus = Bus::new(fl.0 as u32, fl.1 as u32, o.ram.0 as u32, o.ram.1 as u32, o.seed);
-    bus.ram_split = o.split.clone();
+    let mut cpu = board::load(&e, &o.memory, o.params, o.seed).unwrap_or_else(|m| die(&format!("{file}: {m}")));
     if let Some(l) = o.rng_lat {
-        bus.rng_latency = l;
+        cpu.bus.rng_latency = l;
     }
-    for s in &e.segments {
-        if let Err(m) = bus.load(s.addr, &s.data) {
-            die(&format!("{file}: {m}"))
-        }
-    }
-    let mut cpu = Cpu::new(bus, o.params);
     cpu.hooks.echo = echo;
     cpu.hooks.semihost.cmdline = o.cmdline.clone();
     if o.profile.is_some() {
@@ -198,15 +178,7 @@ fn exec(o: &Opts, file: &str, echo: bool) -> (i32, Vec<u8>) {
         let f = std::fs::File::create(t).unwrap_or_else(|e| die(&format!("{t}: {e}")));
         cpu.hooks.trace = Some(Box::new(std::io::BufWriter::new(f)));
     }
-    let vt = o
-        .vtor
-        .or_else(|| {
-            e.symbols
-                .iter()
-                .find(|s| matches!(s.name.as_str(), "__vector_table" | "vector_table" | "__vectors"))
-                .map(|s| s.addr)
-        })
-        .unwrap_or(fl.0 as u32);
+    let vt = o.vtor.unwrap_or_else(|| board::vector_table(&e, cpu.bus.flash.base));
     let t0 = std::time::Instant::now();
     let stop = match cpu.reset(vt) {
         Ok(()) => cpu.run(o.max),

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     pub id: u8,
-    /// Modeled cycles between the two calls.
+    /// Modeled cycles between the two calls, without those of exception handlers.
     pub cycles: u64,
     /// Bytes below the stack pointer at the start, at its deepest.
     pub stack: u32,

@@ -125,7 +125,7 @@ pub fn call(cpu: &mut Cpu) -> Result<(), Stop> {
         0x103 => (cpu.t.cycles >> 32) as u32,
         0x104 => {
             let marks = &mut cpu.hooks.semihost.marks;
-            marks.call(a as u8, cpu.t.cycles, cpu.r[13], &mut cpu.min_sp);
+            marks.call(a as u8, cpu.t.cycles - cpu.handler_cycles, cpu.r[13], &mut cpu.min_sp);
             0
         }
         _ => u32::MAX,

@@ -1,0 +1,124 @@
+//! A node against a broker.
+
+use std::{
+    io::Write,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use kemqtt_sim::{
+    avr::{self, Avr},
+    elf::{Core, Image},
+    link::Bridge,
+    m4::{self, M4},
+    machine::Machine,
+    node::{self, End, Event, Until},
+};
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// The node's image, for AVR or Cortex-M4.
+    elf: PathBuf,
+    /// Where the broker listens.
+    #[arg(long, default_value = "127.0.0.1:1884")]
+    broker: SocketAddr,
+    /// The non-volatile memory: read at the start, kept up to date. See `kemqtt-sim provision`.
+    #[arg(long, value_name = "FILE")]
+    nv: Option<PathBuf>,
+    /// simavr's name of the chip, for an AVR image.
+    #[arg(long, default_value = "atmega1284p", env = "KEMQTT_SIM_MCU")]
+    mcu: String,
+    /// m4sim's memory system, for a Cortex-M4 image.
+    #[arg(long, default_value = "l4r5")]
+    board: String,
+    /// Stop after a log line that starts with this.
+    #[arg(long, value_name = "TEXT")]
+    until: Option<String>,
+    /// How many such lines.
+    #[arg(long, default_value_t = 1, requires = "until")]
+    times: u32,
+    /// Cut the power when the firmware enters this region, or some cycles later: `3` or `3+50000`.
+    #[arg(long, value_name = "ID[+CYCLES]", value_parser = power_cut)]
+    power_cut: Option<(u8, u64)>,
+    /// Stop after that many seconds of the node's time.
+    #[arg(long, value_name = "SECONDS")]
+    max_seconds: Option<f64>,
+}
+
+impl Options {
+    pub(crate) fn run(self) -> Result<ExitCode> {
+        match Image::read(&self.elf)?.core()? {
+            Core::Avr => {
+                let setup = avr::Setup {
+                    mcu: self.mcu.clone(),
+                    ..avr::Setup::default()
+                };
+                let machine = Avr::load(&self.elf, &setup)?;
+                self.drive(machine)
+            }
+            Core::CortexM => {
+                let setup = m4::Setup {
+                    board: self.board.clone(),
+                    ..m4::Setup::default()
+                };
+                let machine = M4::load(&self.elf, &setup)?;
+                self.drive(machine)
+            }
+        }
+    }
+
+    fn drive<M: Machine>(self, mut machine: M) -> Result<ExitCode> {
+        if let Some(path) = self.nv.as_ref().filter(|path| path.exists()) {
+            machine.set_nv(&std::fs::read(path)?)?;
+        }
+        let until = Until {
+            log: self.until.map(|text| (text, self.times)),
+            power_cut: self.power_cut,
+            device_time: self.max_seconds.map(Duration::from_secs_f64),
+        };
+        let mut bridge = Bridge::new(self.broker);
+        let mut saved = Vec::new();
+        let mut save = |machine: &mut M| keep(machine, self.nv.as_deref(), &mut saved);
+        let mut out = std::io::stdout();
+        let end = node::run(&mut machine, &mut bridge, &until, |machine, event| {
+            if matches!(event, Event::Log { .. }) {
+                save(machine)?;
+            }
+            writeln!(out, "{}", serde_json::to_string(&event)?)?;
+            Ok(out.flush()?)
+        })?;
+        save(&mut machine)?;
+        let summary = serde_json::json!({
+            "event": "end",
+            "why": format!("{end:?}"),
+            "cycles": machine.cycle(),
+            "stack": machine.stack(),
+            "resets": machine.resets(),
+        });
+        println!("{summary}");
+        Ok(match end {
+            End::Log | End::PowerCut => ExitCode::SUCCESS,
+            End::Time => ExitCode::from(73),
+            End::Firmware(stop) => ExitCode::from(stop.exit_code()),
+        })
+    }
+}
+
+fn keep(machine: &mut impl Machine, path: Option<&Path>, saved: &mut Vec<u8>) -> Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    let nv = machine.nv();
+    if nv != *saved {
+        std::fs::write(path, &nv).with_context(|| path.display().to_string())?;
+        *saved = nv;
+    }
+    Ok(())
+}
+
+fn power_cut(text: &str) -> Result<(u8, u64), std::num::ParseIntError> {
+    let (id, delay) = text.split_once('+').unwrap_or((text, "0"));
+    Ok((id.parse()?, delay.parse()?))
+}
