@@ -1,38 +1,127 @@
 //! The firmware images that ship: build, lint, size, and their known-answer tests in the simulators.
 
+mod image;
 mod lint;
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
+use object::{Object, ObjectSection, SectionFlags, SectionKind, elf};
 use xshell::{Shell, cmd};
+
+pub(crate) use image::{Board, IMAGES, Image, folder, simulator};
 
 /// Which images.
 #[derive(Args)]
 pub(crate) struct Options {
+    /// Only images whose name contains this text, for example atmega1284p-suite-1011.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+    /// Build and lint, but do not run the images' known-answer tests.
+    #[arg(long)]
+    no_self_test: bool,
     /// Lint this AVR image and stop; may be given more than once.
     #[arg(long, value_name = "ELF")]
     lint: Vec<PathBuf>,
 }
 
+/// Builds, lints and self-tests the images, and prints what they take.
 pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
-    for elf in &options.lint {
-        lint_avr(shell, elf)?;
-        println!("{}: no trap", elf.display());
+    if !options.lint.is_empty() {
+        return options.lint.iter().try_for_each(|elf| {
+            lint_avr(shell, elf)?;
+            println!("{}: no trap", elf.display());
+            Ok(())
+        });
     }
+    let simulator = simulator(shell)?;
+    println!("| image | flash, B | static RAM, B |\n|---|---:|---:|");
+    let mut found = false;
+    for image in IMAGES.iter().filter(|image| image.name().contains(&options.only)) {
+        found = true;
+        let elf = image.build(shell)?;
+        if image.board == Board::Avr {
+            lint_avr(shell, &elf)?;
+        }
+        let sizes = sizes(&elf)?;
+        println!("| {} | {} | {} |", image.name(), sizes.flash, sizes.ram);
+        if !options.no_self_test {
+            self_test(shell, &simulator, image, &elf).with_context(|| image.name())?;
+        }
+    }
+    ensure!(found, "no image's name contains {:?}", options.only);
+    Ok(())
+}
+
+/// What an image takes before its first instruction.
+pub(crate) struct Sizes {
+    /// Code, constants and initial values, in bytes.
+    pub(crate) flash: u64,
+    /// Variables, in bytes; the stack comes on top.
+    pub(crate) ram: u64,
+}
+
+/// Flash and static RAM of an image.
+pub(crate) fn sizes(elf: &Path) -> Result<Sizes> {
+    let bytes = fs::read(elf).with_context(|| elf.display().to_string())?;
+    let mut sizes = Sizes { flash: 0, ram: 0 };
+    for section in object::File::parse(bytes.as_slice())?.sections() {
+        let SectionFlags::Elf { sh_flags } = section.flags() else {
+            continue;
+        };
+        // The chip's EEPROM, or what stands for it.
+        let outside = section.name()?.starts_with(".eeprom") || section.name()?.starts_with(".nv");
+        if sh_flags & u64::from(elf::SHF_ALLOC) == 0 || outside {
+            continue;
+        }
+        if section.kind() != SectionKind::UninitializedData {
+            sizes.flash += section.size();
+        }
+        if sh_flags & u64::from(elf::SHF_WRITE) != 0 {
+            sizes.ram += section.size();
+        }
+    }
+    Ok(sizes)
+}
+
+/// Runs the known-answer tests that the image itself holds.
+fn self_test(shell: &Shell, simulator: &Path, image: &Image, elf: &Path) -> Result<()> {
+    let (nv, size) = (folder().join("self-test.nv"), image.board.nv_len());
+    cmd!(
+        shell,
+        "{simulator} provision --nv {nv} --size {size} --at-boot self-test"
+    )
+    .quiet()
+    .run()?;
+    let output = std::process::Command::new(simulator)
+        .args(["node", "--max-seconds", "300", "--nv"])
+        .args([&nv, &elf.to_owned()])
+        .stderr(Stdio::inherit())
+        .output()?;
+    let events = String::from_utf8(output.stdout)?;
+    let passed = events.contains("kat done ok");
+    ensure!(
+        output.status.success() && passed,
+        "its known-answer tests fail:\n{events}"
+    );
     Ok(())
 }
 
 /// Fails when the image holds code that LLVM is known to get wrong.
-pub(crate) fn lint_avr(shell: &Shell, elf: &Path) -> Result<()> {
+fn lint_avr(shell: &Shell, elf: &Path) -> Result<()> {
     let listing = cmd!(shell, "avr-objdump -d {elf}").quiet().read()?;
     ensure!(listing.contains(">:"), "{} has no code", elf.display());
-    for product in lint::lost_products(&listing) {
+    let lost = lint::lost_products(&listing);
+    for product in &lost {
         eprintln!("{}: {product}", elf.display());
     }
     ensure!(
-        lint::lost_products(&listing).is_empty(),
+        lost.is_empty(),
         "{}: a product is lost to a saved SREG; change the function or its optimisation level",
         elf.display()
     );

@@ -7,7 +7,9 @@ mod embedded;
 mod firmware;
 mod fuzz;
 mod prove;
+mod sensor;
 mod setup;
+mod simulators;
 mod test;
 mod vectors;
 
@@ -41,6 +43,8 @@ enum Task {
     Prove(prove::Options),
     /// Build, lint and self-test the firmware images.
     Firmware(firmware::Options),
+    /// Run a sensor node's image against the broker: cycles, stack, bytes and energy per phase.
+    Sensor(sensor::Options),
     /// Build the `no_std` crates for Cortex-M4 and AVR.
     Embedded,
     /// Link every KEM into an image of its own for Cortex-M4 and AVR, and print what its code costs.
@@ -59,6 +63,7 @@ fn main() -> Result<()> {
         Task::Vectors => vectors::run(&shell),
         Task::Prove(options) => prove::run(&shell, &options),
         Task::Firmware(options) => firmware::run(&shell, &options),
+        Task::Sensor(options) => sensor::run(&shell, &options),
         Task::Embedded => embedded::run(&shell),
         Task::CodeSize(options) => code_size::run(&shell, &options),
     }

@@ -14,17 +14,20 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
 }
 
 /// Debian package, and a program of it by which other systems know that it is there.
-const PACKAGES: [(&str, Option<&str>); 10] = [
+const PACKAGES: [(&str, Option<&str>); 13] = [
     ("avr-libc", None),
     ("binutils-avr", Some("avr-nm")),
     ("gcc-avr", Some("avr-gcc")),
     ("libclang-dev", None),
+    ("libelf-dev", None),
+    ("make", Some("make")),
     ("mosquitto", Some("mosquitto")),
     ("mosquitto-clients", Some("mosquitto_pub")),
     ("python3-venv", Some("python3")),
     ("tshark", Some("tshark")),
     ("valgrind", Some("valgrind")),
     ("wireshark-common", Some("text2pcap")),
+    ("zlib1g-dev", None),
 ];
 
 fn debian_packages(shell: &Shell) -> Result<()> {
@@ -101,10 +104,10 @@ fn python_packages(shell: &Shell) -> Result<()> {
     if !python.exists() {
         cmd!(shell, "python3 -m venv --system-site-packages {folder}").run()?;
     }
-    let package = "cryptography>=42";
+    let packages = ["cryptography>=42", "unicorn==2.1.4"];
     cmd!(
         shell,
-        "{python} -m pip --quiet --disable-pip-version-check install {package}"
+        "{python} -m pip --quiet --disable-pip-version-check install {packages...}"
     )
     .run()?;
     Ok(())

@@ -9,7 +9,7 @@ use std::{
 };
 use xshell::{Shell, cmd};
 
-use crate::{bench_m4, constant_time, embedded, fuzz, setup, vectors};
+use crate::{bench_m4, constant_time, embedded, fuzz, setup, simulators, vectors};
 
 /// What to leave out; nothing by default, and CI leaves out nothing.
 #[derive(Args)]
@@ -45,6 +45,7 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         })?;
         step("embedded builds", || embedded::run(shell))?;
         step("assembly for Cortex-M4", || bench_m4::check(shell))?;
+        step("simulators", || simulators::check(shell))?;
         step("constant time", || constant_time::run(shell))?;
     }
     let summary = step("tests", tests)?;
@@ -109,7 +110,7 @@ fn tests() -> Result<Summary> {
 }
 
 /// Where `cargo test` puts the programs of the workspace.
-fn binaries() -> Result<std::path::PathBuf> {
+pub(crate) fn binaries() -> Result<std::path::PathBuf> {
     let metadata = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--format-version", "1"])
         .current_dir(crate::root())

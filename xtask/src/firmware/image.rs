@@ -1,0 +1,160 @@
+//! The images, and how they are built.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+use xshell::{Shell, cmd};
+
+/// One firmware image: a board and a suite.
+pub(crate) struct Image {
+    pub(crate) board: Board,
+    /// The suite's name.
+    pub(crate) suite: &'static str,
+    /// The firmware crate's feature for it.
+    feature: &'static str,
+    /// The broker key that the image is built for.
+    pub(crate) broker_key: &'static str,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Board {
+    /// ATmega1284P, in simavr.
+    Avr,
+    /// STM32L4R5, in m4sim.
+    CortexM4,
+}
+
+pub(crate) const IMAGES: [Image; 7] = [
+    Image::new(Board::Avr, "x25519-ctrulight-ascon", "suite-1011", "mlkem512/x25519"),
+    Image::new(Board::Avr, "x25519-mlkem512-ascon", "suite-0111", "mlkem512/x25519"),
+    Image::new(Board::Avr, "x25519-lightsaber-ascon", "suite-1111", "mlkem512/x25519"),
+    Image::new(
+        Board::CortexM4,
+        "x25519-ctrulight-ascon",
+        "suite-1011",
+        "mlkem512/x25519",
+    ),
+    Image::new(
+        Board::CortexM4,
+        "x25519-mlkem768-ascon",
+        "suite-0211",
+        "mlkem768/x25519",
+    ),
+    Image::new(
+        Board::CortexM4,
+        "x25519-mlkem768-chacha20poly1305",
+        "suite-0222",
+        "mlkem768/x25519",
+    ),
+    Image::new(
+        Board::CortexM4,
+        "x25519-ntruplus768-chacha20poly1305",
+        "suite-1222",
+        "mlkem768/x25519",
+    ),
+];
+
+impl Image {
+    const fn new(board: Board, suite: &'static str, feature: &'static str, broker_key: &'static str) -> Self {
+        Self {
+            board,
+            suite,
+            feature,
+            broker_key,
+        }
+    }
+
+    /// `atmega1284p-suite-1011`.
+    pub(crate) fn name(&self) -> String {
+        format!("{}-{}", self.board.mcu(), self.feature)
+    }
+
+    /// Builds the image and gives the path of a copy that the next image does not overwrite.
+    pub(crate) fn build(&self, shell: &Shell) -> Result<PathBuf> {
+        let target = {
+            let _folder = shell.push_dir(self.board.folder());
+            // AVR has no prebuilt `core`; building it is an unstable feature of cargo that the pinned stable toolchain has too.
+            let _bootstrap = shell.push_env("RUSTC_BOOTSTRAP", "1");
+            let (suite, board) = (self.feature, self.board.feature());
+            cmd!(
+                shell,
+                "cargo build --quiet --release --locked --no-default-features --features {suite}{board}"
+            )
+            .quiet()
+            .run()?;
+            target_folder(shell)?
+        };
+        let image = folder().join(self.name() + ".elf");
+        fs::create_dir_all(folder())?;
+        fs::copy(target.join(self.board.elf()), &image).context("the firmware crate gives no image")?;
+        Ok(image)
+    }
+}
+
+impl Board {
+    pub(crate) fn mcu(self) -> &'static str {
+        match self {
+            Self::Avr => "atmega1284p",
+            Self::CortexM4 => "cortex-m4",
+        }
+    }
+
+    /// Bytes of non-volatile memory.
+    pub(crate) fn nv_len(self) -> &'static str {
+        match self {
+            Self::Avr => "4096",
+            Self::CortexM4 => "8192",
+        }
+    }
+
+    fn folder(self) -> &'static str {
+        match self {
+            Self::Avr => "sensor-node/avr",
+            Self::CortexM4 => "sensor-node/cortex-m4",
+        }
+    }
+
+    fn feature(self) -> &'static str {
+        match self {
+            Self::Avr => "",
+            Self::CortexM4 => ",board-l4r5",
+        }
+    }
+
+    fn elf(self) -> &'static str {
+        match self {
+            Self::Avr => "avr-none/release/kemqtt-avr.elf",
+            Self::CortexM4 => "thumbv7em-none-eabihf/release/kemqtt-cortex-m4",
+        }
+    }
+}
+
+/// Where the images and the simulator lie, for the tests as well.
+pub(crate) fn folder() -> PathBuf {
+    crate::root().join("target/firmware")
+}
+
+/// Builds the simulator and gives the path of its program.
+pub(crate) fn simulator(shell: &Shell) -> Result<PathBuf> {
+    let _folder = shell.push_dir("sensor-node/sim");
+    cmd!(shell, "cargo build --quiet --locked").quiet().run()?;
+    let program = folder().join("kemqtt-sim");
+    fs::create_dir_all(folder())?;
+    fs::copy(target_folder(shell)?.join("debug/kemqtt-sim"), &program)?;
+    Ok(program)
+}
+
+/// Where cargo puts what it builds in the current folder.
+fn target_folder(shell: &Shell) -> Result<PathBuf> {
+    let metadata = cmd!(shell, "cargo metadata --no-deps --format-version 1")
+        .quiet()
+        .read()?;
+    let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
+    let folder = metadata["target_directory"]
+        .as_str()
+        .context("cargo names no target folder")?;
+    Ok(Path::new(folder).to_owned())
+}

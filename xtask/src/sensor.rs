@@ -1,0 +1,244 @@
+//! What one sensor node costs: its real image in the simulator, against the real broker.
+
+mod table;
+
+use std::{
+    fs,
+    net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Args, ValueEnum};
+use xshell::{Shell, cmd};
+
+use crate::firmware::{self, Board, IMAGES, Image};
+
+/// Which node, and on which battery.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// The chip.
+    #[arg(long, value_enum, default_value = "atmega1284p")]
+    mcu: Mcu,
+    /// The suite's name.
+    #[arg(long, default_value = "x25519-ctrulight-ascon")]
+    suite: String,
+    /// How the node proves who it is.
+    #[arg(long, value_enum, default_value = "psk")]
+    mode: Mode,
+    /// Messages to publish.
+    #[arg(long, default_value_t = 3)]
+    messages: u32,
+    /// Clock in MHz, which turns cycles into time; by default that of the simulated board, 16 or 20.
+    #[arg(long)]
+    mhz: Option<f64>,
+    /// Current of the running chip in mA, from its data sheet; the default is a round figure for the chip at that clock.
+    #[arg(long)]
+    milliampere: Option<f64>,
+    /// Supply in V.
+    #[arg(long)]
+    volt: Option<f64>,
+    /// JSON rows of name, cycles, stack, flash, ram and bytes.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Mcu {
+    /// ATmega1284P in simavr: exact cycles.
+    Atmega1284p,
+    /// STM32L4R5 in m4sim: modeled cycles.
+    CortexM4,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Mode {
+    /// A pre-shared key.
+    Psk,
+    /// A static key pair of the suite's KEM and group.
+    Kem,
+}
+
+pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
+    let board = match options.mcu {
+        Mcu::Atmega1284p => Board::Avr,
+        Mcu::CortexM4 => Board::CortexM4,
+    };
+    let mut images = IMAGES.iter().filter(|image| image.board == board);
+    let Some(image) = images.find(|image| image.suite == options.suite) else {
+        let suites = IMAGES
+            .iter()
+            .filter(|image| image.board == board)
+            .map(|image| image.suite);
+        bail!("{} runs {}", board.mcu(), suites.collect::<Vec<_>>().join(", "));
+    };
+    let (elf, simulator) = (image.build(shell)?, firmware::simulator(shell)?);
+    let home = Home::new(shell, image, options.mode)?;
+    let mut broker = home.broker()?;
+    let events = home.node(&simulator, &elf, options.messages);
+    // It has nothing to lose: the registry goes as well.
+    broker.kill()?;
+    broker.wait()?;
+    let rows = table::rows(&prefix(image, options.mode), &events?, &firmware::sizes(&elf)?)?;
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(&rows)?);
+    } else {
+        table::print(&rows, &options.supply(board));
+    }
+    Ok(())
+}
+
+impl Options {
+    fn supply(&self, board: Board) -> table::Supply {
+        let (mhz, milliampere, volt) = match board {
+            Board::Avr => (16.0, 10.0, 5.0),
+            Board::CortexM4 => (20.0, 2.5, 3.0),
+        };
+        table::Supply {
+            mhz: self.mhz.unwrap_or(mhz),
+            milliampere: self.milliampere.unwrap_or(milliampere),
+            volt: self.volt.unwrap_or(volt),
+        }
+    }
+}
+
+fn prefix(image: &Image, mode: Mode) -> String {
+    let mode = match mode {
+        Mode::Psk => "psk",
+        Mode::Kem => "kem",
+    };
+    format!("{}/{}/{mode}", image.board.mcu(), image.suite)
+}
+
+/// A realm of its own: registry, keys, one enrolled node.
+struct Home {
+    folder: PathBuf,
+    broker: PathBuf,
+    address: String,
+}
+
+impl Home {
+    fn new(shell: &Shell, image: &Image, mode: Mode) -> Result<Self> {
+        let folder = firmware::folder().join("realm");
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)?;
+        let programs = programs(shell)?;
+        let (broker, client) = (programs.join("kemqtt-broker"), programs.join("kemqtt"));
+        let this = Self {
+            folder,
+            broker,
+            // Free a moment ago.
+            address: TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string(),
+        };
+        let (registry, key) = (this.file("registry.db"), this.file("seal.key"));
+        let (program, kind) = (&this.broker, image.broker_key);
+        let files = ["--registry", &registry, "--seal-key", &key];
+        let lines = cmd!(shell, "{program} init --key {kind} {files...}").quiet().read()?;
+        let pin = lines
+            .lines()
+            .find(|line| line.starts_with("hkm1-broker "))
+            .context("init prints a key")?;
+        fs::write(this.file("broker.pin"), pin)?;
+        let credential = this.file("node.credential");
+        match mode {
+            Mode::Psk => {
+                cmd!(shell, "{program} enroll node --out {credential} {files...}")
+                    .quiet()
+                    .run()?;
+            }
+            Mode::Kem => {
+                let suite = image.suite;
+                let (suite, public) = (image.suite, this.file("node.public"));
+                let line = cmd!(
+                    shell,
+                    "{client} keygen device --id node --suite {suite} --out {credential}"
+                )
+                .quiet()
+                .read()?;
+                fs::write(&public, line)?;
+                cmd!(shell, "{program} enroll node --device-key {public} {files...}")
+                    .quiet()
+                    .run()?;
+            }
+        }
+        let (simulator, nv, pin) = (
+            firmware::folder().join("kemqtt-sim"),
+            this.file("node.nv"),
+            this.file("broker.pin"),
+        );
+        let size = image.board.nv_len();
+        cmd!(
+            shell,
+            "{simulator} provision --nv {nv} --pin {pin} --credential {credential} --size {size}"
+        )
+        .quiet()
+        .run()?;
+        Ok(this)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
+    }
+
+    fn broker(&self) -> Result<Child> {
+        let log = fs::File::create(self.file("broker.log"))?;
+        let mut child = Command::new(&self.broker)
+            .args([
+                "run",
+                "--listen",
+                &self.address,
+                "--registry",
+                &self.file("registry.db"),
+            ])
+            .args(["--seal-key", &self.file("seal.key")])
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()?;
+        let end = Instant::now() + Duration::from_secs(30);
+        while TcpStream::connect(&self.address).is_err() {
+            let running = child.try_wait()?.is_none() && Instant::now() < end;
+            ensure!(
+                running,
+                "the broker does not start: {}",
+                fs::read_to_string(self.file("broker.log"))?
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(child)
+    }
+
+    /// The events of one session.
+    fn node(&self, simulator: &Path, elf: &Path, messages: u32) -> Result<String> {
+        let output = Command::new(simulator)
+            .args(["node", "--broker", &self.address, "--nv", &self.file("node.nv")])
+            .args([
+                "--until",
+                "pub ",
+                "--times",
+                &messages.to_string(),
+                "--max-seconds",
+                "300",
+            ])
+            .arg(elf)
+            .stderr(Stdio::inherit())
+            .output()?;
+        let events = String::from_utf8(output.stdout)?;
+        ensure!(output.status.success(), "the node published too little:\n{events}");
+        Ok(events)
+    }
+}
+
+/// Builds broker and client, and gives their folder.
+fn programs(shell: &Shell) -> Result<PathBuf> {
+    cmd!(
+        shell,
+        "cargo build --quiet --locked -p kemqtt-broker -p kemqtt-client --bins"
+    )
+    .quiet()
+    .run()?;
+    crate::test::binaries()
+}
