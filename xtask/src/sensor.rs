@@ -151,7 +151,6 @@ impl Home {
                     .run()?;
             }
             Mode::Kem => {
-                let suite = image.suite;
                 let (suite, public) = (image.suite, this.file("node.public"));
                 let line = cmd!(
                     shell,
