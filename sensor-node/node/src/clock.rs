@@ -37,6 +37,18 @@ pub enum Phase {
     Record,
     /// Nothing to do but wait: for an acknowledgement, the next sample or the next attempt.
     Idle,
+    /// Self-test: encapsulation of the suite's KEM.
+    KatKem = 0x10,
+    /// Self-test: encapsulation of the broker key's KEM.
+    KatBrokerKem,
+    /// Self-test: X25519 with any point.
+    KatX25519,
+    /// Self-test: X25519 with the base point.
+    KatX25519Base,
+    /// Self-test: HKDF-Expand of 48 bytes.
+    KatHkdf,
+    /// Self-test: the AEAD around nothing.
+    KatAead,
 }
 
 /// A point in time that counts.
@@ -52,6 +64,10 @@ impl Deadline {
             start_ms: clock.now_ms(),
             limit_ms,
         }
+    }
+
+    pub(crate) fn left_ms(&self, clock: &mut impl Clock) -> u32 {
+        self.limit_ms.saturating_sub(clock.now_ms().wrapping_sub(self.start_ms))
     }
 
     pub(crate) fn has_passed(&self, clock: &mut impl Clock) -> bool {

@@ -93,12 +93,12 @@ async fn sensors_of_every_firmware_suite_talk_to_the_front() {
     let realm = Realm::start(KemId::MlKem512).await;
     let store = realm.enrolled("s-1011", KemId::MlKem512, Level::V5).await;
     let realm = blocking(realm, |realm| {
-        talk::<CtruLight, AsconAead128, P1, kyber::MlKem512>(realm, store)
+        talk::<CtruLight, AsconAead128, P1, kyber::MlKem512>(realm, store);
     })
     .await;
     let store = realm.enrolled("s-1011-311", KemId::MlKem512, Level::V3_1_1).await;
     let realm = blocking(realm, |realm| {
-        talk::<CtruLight, AsconAead128, P1, kyber::MlKem512>(realm, store)
+        talk::<CtruLight, AsconAead128, P1, kyber::MlKem512>(realm, store);
     })
     .await;
     let store = realm.enrolled("s-0111", KemId::MlKem512, Level::V5).await;
@@ -108,7 +108,7 @@ async fn sensors_of_every_firmware_suite_talk_to_the_front() {
     .await;
     let store = realm.enrolled("s-1111", KemId::MlKem512, Level::V5).await;
     let realm = blocking(realm, |realm| {
-        talk::<saber::LightSaber, AsconAead128, P1, kyber::MlKem512>(realm, store)
+        talk::<saber::LightSaber, AsconAead128, P1, kyber::MlKem512>(realm, store);
     })
     .await;
     realm.front.shutdown().await;

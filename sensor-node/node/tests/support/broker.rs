@@ -100,7 +100,7 @@ pub struct Broker {
 enum State {
     Closed,
     AwaitConnect,
-    Pieces(Vec<u8>, Pieces, AwaitM3<AnySuite>, Claim),
+    Pieces(Vec<u8>, Pieces, Box<AwaitM3<AnySuite>>, Claim),
     Session(Box<Established<AnySuite>>, Level),
 }
 
@@ -206,7 +206,7 @@ impl Broker {
                 }
                 FromClient::Data(m3) => {
                     assert!(pieces.is_complete());
-                    self.m3(m3, await_m3, &claim);
+                    self.m3(m3, *await_m3, &claim);
                 }
                 FromClient::Disconnect => {}
             },
@@ -252,7 +252,7 @@ impl Broker {
         }
         let range = pieces.send().unwrap();
         self.piece(cut(&m2, range));
-        self.state = State::Pieces(m2, pieces, await_m3, claim);
+        self.state = State::Pieces(m2, pieces, Box::new(await_m3), claim);
     }
 
     fn piece(&mut self, piece: &[u8]) {

@@ -1,0 +1,217 @@
+//! What a sensor does all day, the same on every board: connect, publish a reading, wait, and again.
+
+use core::fmt::{self, Write as _};
+
+use embedded_io::{Read, ReadReady, Write};
+use hybrid_handshake::{
+    mqtt::ReasonCode,
+    suite::{KemScheme, Suite},
+};
+
+use crate::{
+    Arena, Board, Boot, Clock, Error, Node, Nv, Options, Outcome, Phase,
+    clock::Deadline,
+    kat::Bench,
+    link::Serial,
+    store::{AtBoot, StoreError},
+};
+
+/// Runs a board's firmware. Does not return, unless the store says otherwise at boot ([`AtBoot`]); then gives whether all
+/// went well.
+///
+/// `noise` is fresh at every boot; `sample` gives a reading; `test` runs the self-test, at boot or when the host asks for
+/// it.
+pub fn run<S, B, U, C, N, const F: usize, const W: usize, const K: usize>(
+    suite: S,
+    broker_kem: B,
+    mut board: Board<Serial<U>, C, N>,
+    arena: &mut Arena<F, W, K>,
+    noise: &[u8; 32],
+    mut sample: impl FnMut() -> u16,
+    mut test: impl FnMut(Bench<'_, C>) -> bool,
+) -> bool
+where
+    S: Suite,
+    B: KemScheme,
+    U: Read + ReadReady + Write,
+    C: Clock,
+    N: Nv,
+{
+    let at_boot = board.store.at_boot().unwrap_or(AtBoot::Run);
+    if at_boot == AtBoot::SelfTest {
+        return self_test(&mut board, &mut arena.flight, &mut arena.work, &mut test);
+    }
+    board.clock.mark(Some(Phase::Boot));
+    let boot = Boot::new(&mut board.store, noise);
+    board.clock.mark(None);
+    let boot = match boot {
+        Ok(boot) => boot,
+        Err(error) => {
+            log_store(&mut board.link, error);
+            loop {
+                if board.link.self_test_requested() {
+                    self_test(&mut board, &mut arena.flight, &mut arena.work, &mut test);
+                }
+                board.clock.idle();
+            }
+        }
+    };
+    let mut sensor = Sensor {
+        node: Node::new(suite, broker_kem, board, boot, arena),
+        published: 0,
+        once: at_boot == AtBoot::PublishOnce,
+    };
+    loop {
+        let ended = sensor.session(&mut sample);
+        let Err(error) = ended else { return true };
+        log_error(&mut sensor.node.board.link, error);
+        sensor.pause(&mut test);
+    }
+}
+
+struct Sensor<'a, S, B, U, C, N> {
+    node: Node<'a, S, B, Serial<U>, C, N>,
+    published: u32,
+    once: bool,
+}
+
+impl<S, B, U, C, N> Sensor<'_, S, B, U, C, N>
+where
+    S: Suite,
+    B: KemScheme,
+    U: Read + ReadReady + Write,
+    C: Clock,
+    N: Nv,
+{
+    /// One session; ends with an error, or after one message if there is to be no more.
+    fn session(&mut self, sample: &mut impl FnMut() -> u16) -> Outcome<(), Serial<U>, N> {
+        let settings = self.node.settings();
+        let (id, interval_ms) = (settings.id, u32::from(settings.interval_s) * 1000);
+        let mut topic = Text::<48>::default();
+        let _ = write!(topic, "sensors/{}/reading", id.as_str());
+        self.node.prepare()?;
+        let options = Options {
+            keep_alive_s: KEEP_ALIVE_S,
+            will: None,
+        };
+        let mut session = self.node.connect(&options)?;
+        let how = if session.is_resumed() { "resumed" } else { "full" };
+        session.node().board.link.log(format_args!("up {how}"));
+        loop {
+            let mut reading = Text::<32>::default();
+            let _ = write!(reading, "n={} v={}", self.published, sample());
+            let next = Deadline::after(&mut session.node().board.clock, interval_ms);
+            session.publish_acknowledged(topic.as_str(), reading.as_str().as_bytes(), ANSWER_MS)?;
+            let node = session.node();
+            if let Some(error) = node.take_notice() {
+                log_store(&mut node.board.link, error);
+            }
+            node.board.link.log(format_args!("pub {}", self.published));
+            self.published = self.published.wrapping_add(1);
+            if self.once {
+                return session.disconnect();
+            }
+            loop {
+                let node = session.node();
+                if next.has_passed(&mut node.board.clock) {
+                    break;
+                }
+                node.board.clock.mark(Some(Phase::Idle));
+                let left_ms = next.left_ms(&mut node.board.clock);
+                session.poll(left_ms)?;
+                session.node().board.clock.mark(None);
+            }
+        }
+    }
+
+    /// Waits for the next attempt; makes its M1 meanwhile.
+    fn pause(&mut self, test: &mut impl FnMut(Bench<'_, C>) -> bool) {
+        let wait_ms = self.node.retry_ms();
+        self.node.board.link.log(format_args!("retry {wait_ms}"));
+        let next = Deadline::after(&mut self.node.board.clock, wait_ms);
+        // An error comes again, and is told, when the session begins.
+        let _ = self.node.prepare();
+        self.node.board.clock.mark(Some(Phase::Idle));
+        while !next.has_passed(&mut self.node.board.clock) {
+            if self.node.board.link.self_test_requested() {
+                self.node.prepared = None; // it lies in a buffer that the tests use
+                let (flight, work) = (&mut *self.node.buffers.flight, &mut *self.node.buffers.work);
+                self_test(&mut self.node.board, flight, work, test);
+            }
+            self.node.board.clock.idle();
+        }
+        self.node.board.clock.mark(None);
+    }
+}
+
+fn self_test<U: Read + ReadReady + Write, C: Clock, N>(
+    board: &mut Board<Serial<U>, C, N>,
+    flight: &mut [u8],
+    work: &mut [u8],
+    test: &mut impl FnMut(Bench<'_, C>) -> bool,
+) -> bool {
+    let Board { link, clock, .. } = board;
+    let mut report = |name: &str, passed| {
+        let verdict = if passed { "ok" } else { "FAIL" };
+        link.log(format_args!("kat {name} {verdict}"));
+    };
+    test(Bench::new(clock, flight, work, &mut report))
+}
+
+/// A few bytes instead of sentences: on an 8-bit device every string costs RAM.
+fn log_error<L, N, U: Read + ReadReady + Write>(link: &mut Serial<U>, error: Error<L, N>) {
+    let (what, code): (_, Option<ReasonCode>) = match error {
+        Error::Protocol(error) => ("protocol", Some(error.reason())),
+        Error::Refused(code) => ("refused", Some(code)),
+        Error::Disconnected(code) => ("disconnected", Some(code)),
+        Error::Timeout => ("timeout", None),
+        Error::Closed => ("closed", None),
+        Error::Link(_) => ("link", None),
+        Error::Store(error) => return log_store(link, error),
+    };
+    match code {
+        Some(code) => link.log(format_args!("down {what} {}", code as u8)),
+        None => link.log(format_args!("down {what}")),
+    }
+}
+
+fn log_store<N, U: Read + ReadReady + Write>(link: &mut Serial<U>, error: StoreError<N>) {
+    let what = match error {
+        StoreError::Nv(_) | StoreError::Worn => "worn",
+        StoreError::Missing => "missing",
+        StoreError::Full => "full",
+    };
+    link.log(format_args!("store {what}"));
+}
+
+/// A short text without a heap; what does not fit is cut off.
+struct Text<const N: usize> {
+    bytes: [u8; N],
+    len: usize,
+}
+
+impl<const N: usize> Default for Text<N> {
+    fn default() -> Self {
+        Self { bytes: [0; N], len: 0 }
+    }
+}
+
+impl<const N: usize> Text<N> {
+    fn as_str(&self) -> &str {
+        let bytes = self.bytes.get(..self.len).unwrap_or_default();
+        str::from_utf8(bytes).unwrap_or_default()
+    }
+}
+
+impl<const N: usize> fmt::Write for Text<N> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let place = self.bytes.get_mut(self.len..).unwrap_or_default();
+        let place = place.get_mut(..text.len()).ok_or(fmt::Error)?;
+        place.copy_from_slice(text.as_bytes());
+        self.len += text.len();
+        Ok(())
+    }
+}
+
+const KEEP_ALIVE_S: u16 = 60;
+const ANSWER_MS: u32 = 20_000;
