@@ -1,7 +1,5 @@
 //! The node's UART on one side, a TCP connection to the broker on the other, by the escapes of [`kemqtt_node::link`].
 
-mod packets;
-
 use std::{
     io::{ErrorKind, Read, Write},
     net::{Shutdown, SocketAddr, TcpStream},
@@ -22,20 +20,23 @@ pub enum Said {
     HungUp,
     /// One line of its log.
     Log(String),
-    /// A packet to the broker is complete.
-    Sent(Packet),
 }
 
-pub use packets::{Framing, Packet};
+/// Bytes of the connection since it was dialled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// From the node to the broker.
+    pub up: u64,
+    /// From the broker to the node.
+    pub down: u64,
+}
 
 /// The wire between UART and TCP.
 pub struct Bridge {
     broker: SocketAddr,
     stream: Option<TcpStream>,
     state: State,
-    up: Framing,
-    down: Framing,
-    received: Vec<Packet>,
+    traffic: Traffic,
 }
 
 enum State {
@@ -51,15 +52,13 @@ impl Bridge {
             broker,
             stream: None,
             state: State::Stream,
-            up: Framing::default(),
-            down: Framing::default(),
-            received: Vec::new(),
+            traffic: Traffic::default(),
         }
     }
 
-    /// Takes the packets from the broker that are complete.
-    pub fn take_received(&mut self) -> Vec<Packet> {
-        std::mem::take(&mut self.received)
+    /// Bytes since the last dial.
+    pub fn traffic(&self) -> Traffic {
+        self.traffic
     }
 
     /// Takes what the node wrote: forwards the stream, obeys the escapes, and puts answers to them into `to_node`.
@@ -86,7 +85,7 @@ impl Bridge {
                         to_node.extend([ESCAPE, if up { ToDevice::Up } else { ToDevice::Closed } as u8]);
                         said.push(Said::Dialled { up });
                     } else if byte == FromDevice::Close as u8 {
-                        said.extend(self.send(&stream, to_node));
+                        self.send(&stream, to_node);
                         stream.clear();
                         self.hang_up();
                         said.push(Said::HungUp);
@@ -94,7 +93,7 @@ impl Bridge {
                 }
             }
         }
-        said.extend(self.send(&stream, to_node));
+        self.send(&stream, to_node);
         said
     }
 
@@ -107,7 +106,7 @@ impl Bridge {
         match stream.read(&mut bytes) {
             Ok(0) => self.closed(),
             Ok(len) => {
-                self.received.extend(self.down.feed(&bytes[..len]));
+                self.traffic.down += len as u64;
                 escaped(&bytes[..len])
             }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Vec::new(),
@@ -117,7 +116,7 @@ impl Bridge {
 
     fn dial(&mut self) -> bool {
         self.hang_up();
-        (self.up, self.down) = Default::default();
+        self.traffic = Traffic::default();
         let stream = TcpStream::connect_timeout(&self.broker, DIAL_TIMEOUT);
         let ready = stream.and_then(|stream| {
             stream.set_nodelay(true)?;
@@ -135,8 +134,8 @@ impl Bridge {
         }
     }
 
-    fn send(&mut self, mut bytes: &[u8], to_node: &mut Vec<u8>) -> impl Iterator<Item = Said> + use<> {
-        let packets = self.up.feed(bytes);
+    fn send(&mut self, mut bytes: &[u8], to_node: &mut Vec<u8>) {
+        self.traffic.up += bytes.len() as u64;
         while let Some(stream) = self.stream.as_mut().filter(|_| !bytes.is_empty()) {
             match stream.write(bytes) {
                 Ok(len) => bytes = &bytes[len..],
@@ -144,7 +143,6 @@ impl Bridge {
                 Err(_) => to_node.extend(self.closed()),
             }
         }
-        packets.into_iter().map(Said::Sent)
     }
 
     fn closed(&mut self) -> Vec<u8> {
@@ -174,7 +172,7 @@ mod tests {
         time::Duration,
     };
 
-    use super::{Bridge, Packet, Said};
+    use super::{Bridge, Said, Traffic};
 
     #[test]
     fn a_stream_goes_both_ways_and_escapes_stay_out_of_it() {
@@ -188,22 +186,21 @@ mod tests {
         assert_eq!(to_node, b"\xdbU");
         let (mut broker, _) = listener.accept().expect("a connection");
 
-        let sent = Packet { first: 0x30, len: 3 };
+        let said = bridge.from_node(b"a\xdbD\xdbLhi ", &mut to_node);
+        assert_eq!(said, []);
         assert_eq!(
-            bridge.from_node(b"\x30\x01\xdbD\xdbLhi ", &mut to_node),
-            [Said::Sent(sent)]
+            bridge.from_node(b"there\nb\xdb", &mut to_node),
+            [Said::Log("hi there".into())]
         );
-        let said = bridge.from_node(b"there\n\x31\x01\xdb", &mut to_node);
-        assert_eq!(said, [Said::Log("hi there".into())]);
         bridge.from_node(b"D", &mut to_node);
-        let mut bytes = [0; 6];
-        broker.read_exact(&mut bytes).expect("six bytes");
-        assert_eq!(&bytes, b"\x30\x01\xdb\x31\x01\xdb");
+        let mut bytes = [0; 4];
+        broker.read_exact(&mut bytes).expect("four bytes");
+        assert_eq!(&bytes, b"a\xdbb\xdb");
 
-        broker.write_all(b"\x40\x02x\xdb").expect("written");
+        broker.write_all(b"x\xdby").expect("written");
         drop(broker);
-        assert_eq!(collect(&mut bridge), b"\x40\x02x\xdbD\xdbX");
-        assert_eq!(bridge.take_received(), [Packet { first: 0x40, len: 4 }]);
+        assert_eq!(collect(&mut bridge), b"x\xdbDy\xdbX");
+        assert_eq!(bridge.traffic(), Traffic { up: 4, down: 3 });
     }
 
     #[test]

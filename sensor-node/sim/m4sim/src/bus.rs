@@ -261,6 +261,7 @@ impl Bus {
         Ok(match a {
             0xe000_1000 => self.dwt_ctrl,
             0xe000_1004 => self.cyccnt(),
+            0xe000_edf0 => 1, // DHCSR: a debugger is there, which is who answers semihosting
             0xe000_edfc => self.demcr,
             0xe000_e010 => {
                 let v = self.syst_csr;
