@@ -1,5 +1,7 @@
 //! The node's UART on one side, a TCP connection to the broker on the other, by the escapes of [`kemqtt_node::link`].
 
+mod packets;
+
 use std::{
     io::{ErrorKind, Read, Write},
     net::{Shutdown, SocketAddr, TcpStream},
@@ -20,23 +22,20 @@ pub enum Said {
     HungUp,
     /// One line of its log.
     Log(String),
+    /// A packet to the broker is complete.
+    Sent(Packet),
 }
 
-/// Bytes of the connection since it was dialled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
-    /// From the node to the broker.
-    pub up: u64,
-    /// From the broker to the node.
-    pub down: u64,
-}
+pub use packets::{Framing, Packet};
 
 /// The wire between UART and TCP.
 pub struct Bridge {
     broker: SocketAddr,
     stream: Option<TcpStream>,
     state: State,
-    traffic: Traffic,
+    up: Framing,
+    down: Framing,
+    received: Vec<Packet>,
 }
 
 enum State {
@@ -52,13 +51,15 @@ impl Bridge {
             broker,
             stream: None,
             state: State::Stream,
-            traffic: Traffic::default(),
+            up: Framing::default(),
+            down: Framing::default(),
+            received: Vec::new(),
         }
     }
 
-    /// Bytes since the last dial.
-    pub fn traffic(&self) -> Traffic {
-        self.traffic
+    /// Takes the packets from the broker that are complete.
+    pub fn take_received(&mut self) -> Vec<Packet> {
+        std::mem::take(&mut self.received)
     }
 
     /// Takes what the node wrote: forwards the stream, obeys the escapes, and puts answers to them into `to_node`.
@@ -85,7 +86,7 @@ impl Bridge {
                         to_node.extend([ESCAPE, if up { ToDevice::Up } else { ToDevice::Closed } as u8]);
                         said.push(Said::Dialled { up });
                     } else if byte == FromDevice::Close as u8 {
-                        self.send(&stream, to_node);
+                        said.extend(self.send(&stream, to_node));
                         stream.clear();
                         self.hang_up();
                         said.push(Said::HungUp);
@@ -93,7 +94,7 @@ impl Bridge {
                 }
             }
         }
-        self.send(&stream, to_node);
+        said.extend(self.send(&stream, to_node));
         said
     }
 
@@ -106,7 +107,7 @@ impl Bridge {
         match stream.read(&mut bytes) {
             Ok(0) => self.closed(),
             Ok(len) => {
-                self.traffic.down += len as u64;
+                self.received.extend(self.down.feed(&bytes[..len]));
                 escaped(&bytes[..len])
             }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Vec::new(),
@@ -116,7 +117,7 @@ impl Bridge {
 
     fn dial(&mut self) -> bool {
         self.hang_up();
-        self.traffic = Traffic::default();
+        (self.up, self.down) = Default::default();
         let stream = TcpStream::connect_timeout(&self.broker, DIAL_TIMEOUT);
         let ready = stream.and_then(|stream| {
             stream.set_nodelay(true)?;
@@ -134,8 +135,8 @@ impl Bridge {
         }
     }
 
-    fn send(&mut self, mut bytes: &[u8], to_node: &mut Vec<u8>) {
-        self.traffic.up += bytes.len() as u64;
+    fn send(&mut self, mut bytes: &[u8], to_node: &mut Vec<u8>) -> impl Iterator<Item = Said> + use<> {
+        let packets = self.up.feed(bytes);
         while let Some(stream) = self.stream.as_mut().filter(|_| !bytes.is_empty()) {
             match stream.write(bytes) {
                 Ok(len) => bytes = &bytes[len..],
@@ -143,6 +144,7 @@ impl Bridge {
                 Err(_) => to_node.extend(self.closed()),
             }
         }
+        packets.into_iter().map(Said::Sent)
     }
 
     fn closed(&mut self) -> Vec<u8> {
@@ -172,7 +174,7 @@ mod tests {
         time::Duration,
     };
 
-    use super::{Bridge, Said, Traffic};
+    use super::{Bridge, Packet, Said};
 
     #[test]
     fn a_stream_goes_both_ways_and_escapes_stay_out_of_it() {
@@ -186,21 +188,22 @@ mod tests {
         assert_eq!(to_node, b"\xdbU");
         let (mut broker, _) = listener.accept().expect("a connection");
 
-        let said = bridge.from_node(b"a\xdbD\xdbLhi ", &mut to_node);
-        assert_eq!(said, []);
+        let sent = Packet { first: 0x30, len: 3 };
         assert_eq!(
-            bridge.from_node(b"there\nb\xdb", &mut to_node),
-            [Said::Log("hi there".into())]
+            bridge.from_node(b"\x30\x01\xdbD\xdbLhi ", &mut to_node),
+            [Said::Sent(sent)]
         );
+        let said = bridge.from_node(b"there\n\x31\x01\xdb", &mut to_node);
+        assert_eq!(said, [Said::Log("hi there".into())]);
         bridge.from_node(b"D", &mut to_node);
-        let mut bytes = [0; 4];
-        broker.read_exact(&mut bytes).expect("four bytes");
-        assert_eq!(&bytes, b"a\xdbb\xdb");
+        let mut bytes = [0; 6];
+        broker.read_exact(&mut bytes).expect("six bytes");
+        assert_eq!(&bytes, b"\x30\x01\xdb\x31\x01\xdb");
 
-        broker.write_all(b"x\xdby").expect("written");
+        broker.write_all(b"\x40\x02x\xdb").expect("written");
         drop(broker);
-        assert_eq!(collect(&mut bridge), b"x\xdbDy\xdbX");
-        assert_eq!(bridge.traffic(), Traffic { up: 4, down: 3 });
+        assert_eq!(collect(&mut bridge), b"\x40\x02x\xdbD\xdbX");
+        assert_eq!(bridge.take_received(), [Packet { first: 0x40, len: 4 }]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::{
-    link::{Bridge, Said},
+    link::{Bridge, Packet, Said},
     machine::{Machine, Stop},
     meter::Mark,
 };
@@ -26,10 +26,20 @@ pub enum Event {
     Log {
         /// The line.
         text: String,
-        /// Bytes to the broker since the dial.
-        up: u64,
-        /// Bytes from the broker since the dial.
-        down: u64,
+    },
+    /// A packet to the broker is complete.
+    Sent {
+        /// Its first byte: MQTT type and flags, 0x00 to 0x03 for records.
+        first: u8,
+        /// Its length on the wire.
+        len: u64,
+    },
+    /// A packet from the broker is complete; the node will have it when its UART has.
+    Received {
+        /// As above.
+        first: u8,
+        /// As above.
+        len: u64,
     },
     /// A region ended.
     Mark(Mark),
@@ -89,8 +99,8 @@ pub fn run<M: Machine>(
             marks = machine.mark_count();
         }
         for said in said {
-            let event = event(said, bridge);
-            if let (Event::Log { text, .. }, Some((wanted, _))) = (&event, &until.log) {
+            let event = Event::from(said);
+            if let (Event::Log { text }, Some((wanted, _))) = (&event, &until.log) {
                 lines += u32::from(text.starts_with(wanted.as_str()));
             }
             report(machine, event)?;
@@ -115,6 +125,9 @@ pub fn run<M: Machine>(
         }
         if machine.uart_pending() < UART_BACKLOG {
             to_node.extend(bridge.to_node());
+            for Packet { first, len } in bridge.take_received() {
+                report(machine, Event::Received { first, len })?;
+            }
         }
         machine.uart_send(&to_node);
         let waits = stop == Stop::Asleep || machine.current_mark().is_some_and(|id| WAITING.contains(&id));
@@ -125,17 +138,13 @@ pub fn run<M: Machine>(
     }
 }
 
-fn event(said: Said, bridge: &Bridge) -> Event {
-    match said {
-        Said::Dialled { up } => Event::Dialled { up },
-        Said::HungUp => Event::HungUp,
-        Said::Log(text) => {
-            let traffic = bridge.traffic();
-            Event::Log {
-                text,
-                up: traffic.up,
-                down: traffic.down,
-            }
+impl From<Said> for Event {
+    fn from(said: Said) -> Self {
+        match said {
+            Said::Dialled { up } => Self::Dialled { up },
+            Said::HungUp => Self::HungUp,
+            Said::Log(text) => Self::Log { text },
+            Said::Sent(Packet { first, len }) => Self::Sent { first, len },
         }
     }
 }

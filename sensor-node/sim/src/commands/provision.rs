@@ -14,6 +14,7 @@ use hybrid_handshake::{
     dh::DhSecret,
     identity::{BrokerLine, DeviceLine, MAX_KEY_LEN, PskLine},
     mqtt::Level,
+    suite::{Group, KemId},
 };
 use kemqtt_node::{
     NvStore,
@@ -25,12 +26,12 @@ pub(crate) struct Options {
     /// The memory image to write; a programmer writes the same bytes to a real EEPROM.
     #[arg(long, value_name = "FILE")]
     nv: PathBuf,
-    /// The `hkm1-broker` line that the device pins.
-    #[arg(long, value_name = "FILE")]
-    pin: PathBuf,
+    /// The `hkm1-broker` line that the device pins. Without it the device has a seed only, enough for its self-test.
+    #[arg(long, value_name = "FILE", requires = "credential")]
+    pin: Option<PathBuf>,
     /// The device's `hkm1-psk` line, or its `hkm1-device` and `hkm1-device-secret` lines.
-    #[arg(long, value_name = "FILE")]
-    credential: PathBuf,
+    #[arg(long, value_name = "FILE", requires = "pin")]
+    credential: Option<PathBuf>,
     /// Bytes of non-volatile memory: 4096 on an ATmega1284P.
     #[arg(long, default_value_t = 4096)]
     size: u16,
@@ -61,14 +62,22 @@ enum Boot {
 impl Options {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let mut buffer = [0; MAX_KEY_LEN];
-        let pin = read_line(&self.pin)?;
-        let BrokerLine { key, successor } =
-            BrokerLine::parse(&pin, &mut buffer).map_err(|_| anyhow!("{} holds no broker key", self.pin.display()))?;
-        let memory = Image(vec![0xff; self.size.into()]);
-        let mut store = NvStore::new(memory, key.public().kem(), key.public().group());
+        let pin = self.pin.as_deref().map(read_line).transpose()?;
+        let pin = pin.map(|line| BrokerLine::parse(&line, &mut buffer).map_err(|_| anyhow!("{line}: no broker key")));
+        let pin = pin.transpose()?;
+        let (kem, group) = pin
+            .as_ref()
+            .map_or((KemId::MlKem512, Group::X25519), |BrokerLine { key, .. }| {
+                (key.public().kem(), key.public().group())
+            });
+        let mut store = NvStore::new(Image(vec![0xff; self.size.into()]), kem, group);
         written(store.provision_seed(&self.seed()?))?;
-        written(store.provision_pin(&key, successor.as_ref()))?;
-        self.credential(&mut store)?;
+        if let Some(BrokerLine { key, successor }) = pin {
+            written(store.provision_pin(&key, successor.as_ref()))?;
+        }
+        if let Some(path) = &self.credential {
+            self.credential(path, &mut store)?;
+        }
         written(store.provision_at_boot(match self.at_boot {
             Boot::Run => AtBoot::Run,
             Boot::SelfTest => AtBoot::SelfTest,
@@ -78,15 +87,15 @@ impl Options {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn credential(&self, store: &mut NvStore<Image<Vec<u8>>>) -> Result<()> {
+    fn credential(&self, path: &Path, store: &mut NvStore<Image<Vec<u8>>>) -> Result<()> {
         let level = if self.level == 4 { Level::V3_1_1 } else { Level::V5 };
-        let text = std::fs::read_to_string(&self.credential).with_context(|| self.credential.display().to_string())?;
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default();
         if let Ok(PskLine { id, psk }) = PskLine::parse(first) {
             return written(store.provision_psk(&id, psk, level, self.interval));
         }
-        let none = || format!("{} holds no credential", self.credential.display());
+        let none = || format!("{} holds no credential", path.display());
         let mut buffer = [0; MAX_KEY_LEN];
         let DeviceLine { id, key } = DeviceLine::parse(first, &mut buffer).map_err(|_| anyhow!(none()))?;
         let secret = lines.next().and_then(|line| line.strip_prefix("hkm1-device-secret "));
