@@ -1,12 +1,15 @@
-//! What has an assembly twin on small targets: X25519 and the compression function of SHA-256.
+//! X25519 and SHA-256, which have an assembly twin on small targets. `--cfg kemqtt_portable` in `RUSTFLAGS` forces portable
+//! code, as in `kem-core`.
 
-#[cfg(target_arch = "avr")]
+#[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
 mod avr;
-#[cfg(not(target_arch = "avr"))]
+#[cfg(any(kemqtt_portable, not(target_arch = "avr")))]
 mod portable;
 
-#[cfg(target_arch = "avr")]
-pub(crate) use avr::{Sha256, x25519, x25519_base};
-#[cfg(not(target_arch = "avr"))]
-pub(crate) use portable::{Sha256, x25519, x25519_base};
+#[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
+use avr as native;
+#[cfg(any(kemqtt_portable, not(target_arch = "avr")))]
+use portable as native;
+
+pub(crate) use native::{Sha256, x25519, x25519_base};
 pub(crate) use sha2::Digest;

@@ -1,9 +1,9 @@
-//! Ascon-AEAD128 (NIST SP 800-232 section 4) on the permutation of the `ascon` crate.
+//! Ascon-AEAD128 (NIST SP 800-232 section 4) on the permutation of `kem-core`.
 //!
 //! Written here because key and state have to be wiped without an allocator, and because firmware then links one
 //! permutation for hashing and records.
 
-use ascon::{permute8, permute12};
+use kem_core::permutation::{Ascon, Permutation};
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -29,7 +29,7 @@ impl Aead for AsconAead128 {
         let (blocks, last) = text.as_chunks_mut();
         for block in blocks {
             state.encrypt(block);
-            permute8(&mut state.words);
+            state.words.permute8();
         }
         let mut block = padded(last);
         state.encrypt(&mut block);
@@ -43,7 +43,7 @@ impl Aead for AsconAead128 {
         let (blocks, last) = text.as_chunks_mut();
         for block in blocks {
             state.decrypt(block);
-            permute8(&mut state.words);
+            state.words.permute8();
         }
         for (byte, key_stream) in last.iter_mut().zip(*state.rate()) {
             *byte ^= key_stream;
@@ -61,7 +61,7 @@ impl Aead for AsconAead128 {
 /// The state of the permutation and, for the end, the key. Wiped on drop.
 #[derive(Zeroize, ZeroizeOnDrop)]
 struct State {
-    words: [u64; 5],
+    words: Ascon,
     key: [u64; 2],
 }
 
@@ -73,10 +73,13 @@ impl State {
         let key = load(key);
         let [k0, k1] = key;
         let mut state = Self {
-            words: [IV, k0, k1, n0, n1],
+            words: Ascon::ZERO,
             key,
         };
-        permute12(&mut state.words);
+        for (i, word) in [IV, k0, k1, n0, n1].into_iter().enumerate() {
+            state.words.xor(i, word);
+        }
+        state.words.permute();
         state.xor_key_to_end();
         state
     }
@@ -86,57 +89,51 @@ impl State {
         let (blocks, last) = ad.as_chunks();
         for block in blocks {
             self.xor(block);
-            permute8(&mut self.words);
+            self.words.permute8();
         }
         if !ad.is_empty() {
             self.xor(&padded(last));
-            permute8(&mut self.words);
+            self.words.permute8();
         }
-        let [.., x4] = &mut self.words;
-        *x4 ^= 1 << 63;
+        self.words.xor(4, 1 << 63);
     }
 
     fn encrypt(&mut self, block: &mut [u8; BLOCK_LEN]) {
         self.xor(block);
-        let [x0, x1, ..] = self.words;
-        *block = store([x0, x1]);
+        *block = *self.rate();
     }
 
     fn decrypt(&mut self, block: &mut [u8; BLOCK_LEN]) {
-        let [c0, c1] = load(block);
-        let [x0, x1, ..] = &mut self.words;
-        *block = store([*x0 ^ c0, *x1 ^ c1]);
-        (*x0, *x1) = (c0, c1);
+        for (byte, key_stream) in block.iter_mut().zip(*self.rate()) {
+            *byte ^= key_stream;
+        }
+        // The rate becomes the ciphertext, which is the plaintext added to the key stream.
+        self.xor(block);
     }
 
     fn finish(&mut self) -> Tag {
         let [k0, k1] = self.key;
-        let [_, _, x2, x3, _] = &mut self.words;
-        *x2 ^= k0;
-        *x3 ^= k1;
-        permute12(&mut self.words);
+        self.words.xor(2, k0);
+        self.words.xor(3, k1);
+        self.words.permute();
         self.xor_key_to_end();
-        let [.., x3, x4] = self.words;
-        store([x3, x4])
+        store([self.words.lane(3), self.words.lane(4)])
     }
 
     fn xor(&mut self, block: &[u8; BLOCK_LEN]) {
         let [b0, b1] = load(block);
-        let [x0, x1, ..] = &mut self.words;
-        *x0 ^= b0;
-        *x1 ^= b1;
+        self.words.xor(0, b0);
+        self.words.xor(1, b1);
     }
 
     fn xor_key_to_end(&mut self) {
         let [k0, k1] = self.key;
-        let [.., x3, x4] = &mut self.words;
-        *x3 ^= k0;
-        *x4 ^= k1;
+        self.words.xor(3, k0);
+        self.words.xor(4, k1);
     }
 
     fn rate(&self) -> Zeroizing<[u8; BLOCK_LEN]> {
-        let [x0, x1, ..] = self.words;
-        Zeroizing::new(store([x0, x1]))
+        Zeroizing::new(store([self.words.lane(0), self.words.lane(1)]))
     }
 }
 

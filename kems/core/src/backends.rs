@@ -5,14 +5,19 @@
 //!
 //! * Cortex-M4: `cfg(cortex_m4)`, which the build script sets for `thumbv7em-*`, and `cfg(cortex_m4_fpu)` for `-eabihf`: code
 //!   that uses floating-point registers as a scratchpad.
+//! * AVR: `cfg(target_arch = "avr")`.
 //! * Everything else, or with `--cfg kemqtt_portable` in `RUSTFLAGS`: portable code.
 
+#[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
+pub(crate) mod avr;
 #[cfg(all(cortex_m4, not(kemqtt_portable)))]
 pub(crate) mod cortex_m4;
-#[cfg(any(feature = "self-check", kemqtt_portable, not(cortex_m4)))]
+#[cfg(any(feature = "self-check", kemqtt_portable, not(any(cortex_m4, target_arch = "avr"))))]
 pub(crate) mod portable;
 
+#[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
+pub(crate) use avr as native;
 #[cfg(all(cortex_m4, not(kemqtt_portable)))]
 pub(crate) use cortex_m4 as native;
-#[cfg(any(kemqtt_portable, not(cortex_m4)))]
+#[cfg(any(kemqtt_portable, not(any(cortex_m4, target_arch = "avr"))))]
 pub(crate) use portable as native;

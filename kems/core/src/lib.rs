@@ -3,6 +3,7 @@
 //! No allocation, no `std`, no generator of its own: buffers and randomness come from the caller.
 #![no_std]
 #![deny(unsafe_code)]
+#![cfg_attr(target_arch = "avr", feature(asm_experimental_arch))]
 #[cfg(feature = "testkit")]
 extern crate std;
 

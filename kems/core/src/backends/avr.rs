@@ -1,0 +1,81 @@
+//! AVR assembly; `avr/README.md` has bounds and figures. Interrupts may come at any time, and handlers may call the same routines.
+//!
+//! Each wrapper assembles its routine once, in a section of its own. At module level, where `global_asm!` would put it, LLVM
+//! reads assembly for bitcode without the target's CPU, so that no image could be linked with LTO.
+#![allow(unsafe_code, named_asm_labels)]
+
+use core::arch::asm;
+
+mod routines {
+    unsafe extern "C" {
+        pub(super) fn ascon_p8(state: *mut [u64; 5]);
+        pub(super) fn ascon_p12(state: *mut [u64; 5]);
+        pub(super) fn keccak_f1600(state: *mut [u64; 25]);
+    }
+}
+
+#[inline(never)]
+pub(crate) fn ascon_p8(words: &mut [u64; 5]) {
+    assemble_ascon();
+    // SAFETY: the routine reads and writes 40 bytes at its argument, and words are little-endian here.
+    unsafe { routines::ascon_p8(words) }
+}
+
+#[inline(never)]
+pub(crate) fn ascon_p12(words: &mut [u64; 5]) {
+    assemble_ascon();
+    // SAFETY: as for `ascon_p8`.
+    unsafe { routines::ascon_p12(words) }
+}
+
+#[inline(always)]
+fn assemble_ascon() {
+    // SAFETY: what is assembled lies in another section; nothing is executed here.
+    unsafe {
+        asm!(
+            ".ifndef ascon_p12",
+            ".pushsection .text",
+            include_str!("avr/ascon_p.S"),
+            ".popsection",
+            ".endif",
+            options(raw, nomem, nostack, preserves_flags)
+        );
+    }
+}
+
+#[inline(never)]
+pub(crate) fn keccak_f1600(lanes: &mut [u64; 25]) {
+    // SAFETY: what is assembled lies in another section. The routine reads and writes 200 bytes at its argument, and lanes
+    // are little-endian here.
+    unsafe {
+        asm!(
+            ".ifndef keccak_f1600",
+            ".pushsection .text",
+            include_str!("avr/keccak_f1600.S"),
+            ".popsection",
+            ".endif",
+            options(raw, nomem, nostack, preserves_flags)
+        );
+        routines::keccak_f1600(lanes);
+    }
+}
+
+#[inline(always)]
+pub(crate) fn keccak_lane_in(lane: u64) -> u64 {
+    lane
+}
+
+#[inline(always)]
+pub(crate) fn keccak_lane_out(lane: u64) -> u64 {
+    lane
+}
+
+#[inline(always)]
+pub(crate) fn ascon_lane_in(lane: u64) -> u64 {
+    lane
+}
+
+#[inline(always)]
+pub(crate) fn ascon_lane_out(lane: u64) -> u64 {
+    lane
+}
