@@ -113,7 +113,7 @@ fn self_test(shell: &Shell, simulator: &Path, image: &Image, elf: &Path) -> Resu
 }
 
 /// Fails when the image holds code that LLVM is known to get wrong.
-fn lint_avr(shell: &Shell, elf: &Path) -> Result<()> {
+pub(crate) fn lint_avr(shell: &Shell, elf: &Path) -> Result<()> {
     let listing = cmd!(shell, "avr-objdump -d {elf}").quiet().read()?;
     ensure!(listing.contains(">:"), "{} has no code", elf.display());
     let lost = lint::lost_products(&listing);

@@ -1,5 +1,6 @@
 //! Project tasks: `cargo xtask --help` is the index.
 
+mod bench_avr;
 mod bench_m4;
 mod code_size;
 mod constant_time;
@@ -31,6 +32,8 @@ enum Task {
     Test(test::Options),
     /// Install what the tests need and stop.
     Setup,
+    /// Cycles, stack and flash on an ATmega1284P, cycle-exact.
+    BenchAvr(bench_avr::Options),
     /// Cycles, stack and flash on a Cortex-M4, in the cycle model.
     BenchM4(bench_m4::Options),
     /// Run every KEM and the handshake under valgrind with its secrets marked undefined.
@@ -57,6 +60,7 @@ fn main() -> Result<()> {
     match Arguments::parse().task {
         Task::Test(options) => test::run(&shell, &options),
         Task::Setup => setup::run(&shell),
+        Task::BenchAvr(options) => bench_avr::run(&shell, &options),
         Task::BenchM4(options) => bench_m4::run(&shell, &options),
         Task::ConstantTime => constant_time::run(&shell),
         Task::Fuzz(options) => fuzz::run(&shell, &options),

@@ -9,7 +9,7 @@ use std::{
 };
 use xshell::{Shell, cmd};
 
-use crate::{bench_m4, constant_time, embedded, fuzz, setup, simulators, vectors};
+use crate::{bench_avr, bench_m4, constant_time, embedded, fuzz, setup, simulators, vectors};
 
 /// What to leave out; nothing by default, and CI leaves out nothing.
 #[derive(Args)]
@@ -44,6 +44,7 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
             Ok(cmd!(shell, "cargo doc --locked --workspace --all-features --no-deps").run()?)
         })?;
         step("embedded builds", || embedded::run(shell))?;
+        step("assembly for AVR", || bench_avr::check(shell))?;
         step("assembly for Cortex-M4", || bench_m4::check(shell))?;
         step("simulators", || simulators::check(shell))?;
         step("constant time", || constant_time::run(shell))?;

@@ -4,11 +4,25 @@
 
 mod abi;
 mod draw;
+pub mod kems;
+pub mod known;
 
 use core::{arch::asm, hint::black_box, panic::PanicInfo};
 
 pub use abi::keeps_registers;
 pub use draw::Draw;
+
+/// The program that measures one KEM.
+#[macro_export]
+macro_rules! kem_program {
+    ($kem:ty, $answer:ident) => {
+        #[unsafe(no_mangle)]
+        extern "C" fn main() -> ! {
+            $crate::kems::run::<$kem>(&$crate::known::$answer);
+            $crate::exit(0)
+        }
+    };
+}
 
 /// Runs `operation` between mark `id` and its end.
 #[inline(always)]

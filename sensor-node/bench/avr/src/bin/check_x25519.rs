@@ -58,10 +58,7 @@ fn conventions() {
     let input = [1u8; 64];
     let out = (&raw mut state).cast();
     let input = (&raw const input).cast();
-    for (function, code) in [
-        (x25519_avr as *const (), 15),
-        (x25519_base_avr as *const (), 16),
-    ] {
+    for (function, code) in [(x25519_avr as *const (), 15), (x25519_base_avr as *const (), 16)] {
         // SAFETY: no routine writes more than 200 bytes or reads more than 64.
         require(unsafe { keeps_registers(function, out, input, input) }, code);
     }

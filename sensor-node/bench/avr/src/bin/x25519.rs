@@ -1,0 +1,20 @@
+//! X25519.
+#![no_std]
+#![no_main]
+
+use bench_avr::{Draw, exit, measure, require};
+use hybrid_handshake::dh::{Dh, DhSecret, X25519};
+use kem_core::SharedSecret;
+
+#[unsafe(no_mangle)]
+extern "C" fn main() -> ! {
+    let mut draw = Draw::new(0x0bad_cafe);
+    for number in 0..3 {
+        let (mut secret, mut share, mut ss) = ([0; 32], [0; 32], SharedSecret::zeroed());
+        draw.fill(number, &mut secret);
+        let secret = DhSecret::from_bytes(secret);
+        require(measure(2, || X25519.share(&secret, &mut share)).is_ok(), 1);
+        require(measure(1, || X25519.agree(&secret, &share, &mut ss)).is_ok(), 2);
+    }
+    exit(0)
+}
