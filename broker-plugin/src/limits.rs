@@ -23,6 +23,8 @@ pub struct Limits {
     pub backend_timeout: Duration,
     /// Time for the peer to take our refusal and close.
     pub close_timeout: Duration,
+    /// How long a session may last without a re-authentication.
+    pub session_age: Duration,
     /// How often the registry is asked for revoked devices while there are sessions.
     pub revocation_poll: Duration,
     /// Largest record plaintext that we take, in bytes (64..=16384).
@@ -48,6 +50,7 @@ impl Default for Limits {
             m3_timeout: Duration::from_secs(30),
             backend_timeout: Duration::from_secs(10),
             close_timeout: Duration::from_secs(2),
+            session_age: Duration::from_secs(7 * 24 * 60 * 60),
             revocation_poll: Duration::from_secs(5),
             record: 16_384,
             connect: 16_384,

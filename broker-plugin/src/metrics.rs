@@ -36,6 +36,10 @@ pub struct Metrics {
     pub records: Family<Direction, Counter>,
     /// `kemqtt_bytes_total` by direction: plaintext MQTT bytes.
     pub bytes: Family<Direction, Counter>,
+    /// `kemqtt_reauthentications_total`: finished, up to the first record under the new keys.
+    pub reauthentications: Counter,
+    /// `kemqtt_tickets_total`: session tickets given out.
+    pub tickets: Counter,
     /// `kemqtt_router_restarts_total`: embedded routers replaced because they died.
     pub router_restarts: Counter,
     /// `kemqtt_router_links`: links into the embedded router.
@@ -89,6 +93,8 @@ impl Metrics {
             closed: Family::default(),
             records: Family::default(),
             bytes: Family::default(),
+            reauthentications: Counter::default(),
+            tickets: Counter::default(),
             router_restarts: Counter::default(),
             router_links: Gauge::default(),
             registry: Registry::with_prefix("kemqtt"),
@@ -154,6 +160,12 @@ impl Metrics {
         r.register("closed", "Sessions ended after the handshake", self.closed.clone());
         r.register("records", "Records", self.records.clone());
         r.register("bytes", "MQTT bytes in records", self.bytes.clone());
+        r.register(
+            "reauthentications",
+            "Sessions that proved themselves anew and took new keys",
+            self.reauthentications.clone(),
+        );
+        r.register("tickets", "Session tickets given out", self.tickets.clone());
         r.register(
             "router_restarts",
             "Embedded routers replaced",

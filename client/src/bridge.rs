@@ -20,6 +20,7 @@ use crate::backoff::{Attempt, Backoff};
 use crate::config::Config;
 use crate::error::{Blame, Error, Step};
 use crate::stream::SecureStream;
+use crate::stream::reauth::{Idle, Reauthentication};
 
 pub use endpoint::Endpoint;
 pub use listener::Listener;
@@ -44,6 +45,8 @@ struct Shared {
     broker: String,
     config: Config,
     backoff: Mutex<Backoff>,
+    /// The sessions that stand, and some that are over.
+    sessions: Mutex<Vec<Idle>>,
     probe: tokio::sync::Mutex<()>,
 }
 
@@ -58,6 +61,7 @@ impl Bridge {
             broker: broker.into(),
             config,
             backoff: Mutex::default(),
+            sessions: Mutex::default(),
             probe: tokio::sync::Mutex::default(),
         };
         Ok(Self {
@@ -85,6 +89,13 @@ impl Bridge {
     /// [`Error::Network`] if the system does not give it.
     pub async fn listen(&self, endpoint: &Endpoint) -> Result<Listener, Error> {
         Listener::bind(self.clone(), endpoint, self.max_clients).await
+    }
+
+    /// Asks every session that stands for a re-authentication, and does not wait for it. Gives their number.
+    pub fn reauthenticate(&self) -> usize {
+        let mut sessions = self.sessions();
+        sessions.retain(Idle::request);
+        sessions.len()
     }
 
     /// The near end of a connection: write a CONNECT to it. A task of its own serves the far end; why a session could not
@@ -153,7 +164,10 @@ impl Bridge {
             () = application.early.closed() => return Ok(()),
         };
         match outcome {
-            Ok((stream, connack)) => splice::run(application.early, stream, &connack).await,
+            Ok((stream, connack)) => {
+                self.remember(&stream.reauthentication());
+                splice::run(application.early, stream, &connack).await
+            }
             Err(error) => {
                 application.refuse(error.reason()).await;
                 Err(error)
@@ -188,6 +202,19 @@ impl Bridge {
             // Jitter needs no secrecy; without a generator everybody waits the longest.
             Err(_) => self.backoff().failed(begun, getrandom::u32().unwrap_or(u32::MAX)),
         }
+    }
+
+    fn remember(&self, session: &Reauthentication) {
+        let mut sessions = self.sessions();
+        // Looked through whenever it has doubled: few steps per session, and the memory of those that stand.
+        if sessions.len() == sessions.capacity() {
+            sessions.retain(|session| !session.is_over());
+        }
+        sessions.push(session.downgrade());
+    }
+
+    fn sessions(&self) -> std::sync::MutexGuard<'_, Vec<Idle>> {
+        self.shared.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn backoff(&self) -> std::sync::MutexGuard<'_, Backoff> {

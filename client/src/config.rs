@@ -21,6 +21,7 @@ pub struct Config {
     pub(crate) packet_limit: u16,
     pub(crate) timeouts: Timeouts,
     pub(crate) tickets: Option<Tickets>,
+    pub(crate) reauthenticate: Reauthenticate,
     pub(crate) observer: Option<Arc<dyn Observer>>,
 }
 
@@ -31,6 +32,18 @@ pub struct Timeouts {
     pub dial: Duration,
     /// For each answer of the handshake, from the moment the question was sent.
     pub step: Duration,
+}
+
+/// When a session proves anew who this device is and takes new keys, besides on request. A broker ends a session that has
+/// not done so for seven days, and takes one a minute at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reauthenticate {
+    /// After this time; `None` leaves it to the other limits and to requests.
+    pub every: Option<Duration>,
+    /// After this many records, both directions together.
+    pub records: Option<u64>,
+    /// After this many bytes of records, both directions together.
+    pub bytes: Option<u64>,
 }
 
 impl Config {
@@ -47,6 +60,7 @@ impl Config {
             packet_limit: 16_384,
             timeouts: Timeouts::default(),
             tickets: Some(Tickets::in_memory()),
+            reauthenticate: Reauthenticate::default(),
             observer: None,
         }
     }
@@ -84,6 +98,13 @@ impl Config {
     #[must_use]
     pub fn tickets(mut self, tickets: Option<Tickets>) -> Self {
         self.tickets = tickets;
+        self
+    }
+
+    /// When sessions re-authenticate: every 24 hours unless set.
+    #[must_use]
+    pub fn reauthenticate(mut self, when: Reauthenticate) -> Self {
+        self.reauthenticate = when;
         self
     }
 
@@ -129,6 +150,17 @@ impl fmt::Debug for Config {
             .field("suite", &self.suite)
             .field("floor", &self.floor)
             .finish_non_exhaustive()
+    }
+}
+
+impl Default for Reauthenticate {
+    /// Every 24 hours. Records need no limit of their own: their keys are replaced every 65536 of them anyway.
+    fn default() -> Self {
+        Self {
+            every: Some(Duration::from_secs(24 * 60 * 60)),
+            records: None,
+            bytes: None,
+        }
     }
 }
 

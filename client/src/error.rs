@@ -220,6 +220,9 @@ pub enum ConfigError {
     /// The pinned key is none that this build can use.
     #[error("the pinned broker key cannot be used by this build; ask the broker's operator for its key line")]
     Pin,
+    /// A re-authentication where there is none.
+    #[error("this session cannot re-authenticate: it is anonymous, or the broker does not offer it")]
+    NoReauthentication,
     /// A limit outside the range of the protocol.
     #[error("the record limit must be 64..16384 bytes and the packet limit 128..16384")]
     Limits,

@@ -45,8 +45,9 @@ pub use hybrid_handshake::{
 };
 
 pub use self::bridge::{Bridge, Endpoint, Listener, LocalPort};
-pub use self::config::{Config, Timeouts};
+pub use self::config::{Config, Reauthenticate, Timeouts};
 pub use self::error::{Attack, Blame, ConfigError, Error, FileProblem, Step};
 pub use self::store::{Credential, DeviceKey, Pins, Tickets};
 pub use self::stream::SecureStream;
+pub use self::stream::reauth::Reauthentication;
 pub use self::wire::{Direction, Message, Observer, Packet, WireEvent};

@@ -275,7 +275,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Accepted<'_, T> {
         sent.await.map_err(|e| packet::broken(Step::M4, e))?;
         let messages = realm.control_messages(&claim, &session).map_err(fail)?;
         let control = Control::broker(session.options);
-        let mut stream = SecureStream::new(transport, session, incoming, control, None);
+        let mut stream = SecureStream::new(transport, session, incoming, control, None, None);
         for message in messages {
             stream.queue_control(&message).map_err(fail)?;
         }

@@ -29,7 +29,10 @@ use crate::error::Error;
 
 /// The bridge behind a rumqttc client. Keep it as long as the event loop: dropping it closes the connection.
 #[derive(Debug)]
-pub struct Attached(LocalPort);
+pub struct Attached {
+    port: LocalPort,
+    bridge: Bridge,
+}
 
 impl Attached {
     /// Why the last connection that failed did so, in more words than the CONNACK that rumqttc was given.
@@ -42,20 +45,27 @@ impl Attached {
         self.listener().idle().await;
     }
 
+    /// Asks the session for a re-authentication, and does not wait for it. Says whether there is one.
+    pub fn reauthenticate(&self) -> bool {
+        self.bridge.reauthenticate() > 0
+    }
+
     /// The user name to give to `set_credentials` for a login as `user` at the broker.
     ///
     /// Where Unix sockets protect the way to the bridge it is `user` itself. On Windows the bridge knows this program by
     /// a random token in front of the name.
     pub fn user_name(&self, user: &str) -> String {
-        self.0.user_name(user)
+        self.port.user_name(user)
     }
 
     fn listener(&self) -> &Listener {
-        self.0.listener()
+        self.port.listener()
     }
 
     async fn open(broker: &str, config: Config) -> Result<Self, Error> {
-        LocalPort::open(Bridge::new(broker, config)?).await.map(Self)
+        let bridge = Bridge::new(broker, config)?;
+        let port = LocalPort::open(bridge.clone()).await?;
+        Ok(Self { port, bridge })
     }
 }
 
@@ -79,13 +89,13 @@ pub mod v5 {
     /// [`Error::Config`] for settings that contradict each other, [`Error::Network`] if no local port can be opened.
     pub async fn options(client_id: &str, broker: &str, config: Config) -> Result<(MqttOptions, Attached), Error> {
         let attached = Attached::open(broker, config).await?;
-        let (host, port) = attached.0.address();
+        let (host, port) = attached.port.address();
         let mut options = MqttOptions::new(client_id, host, port);
         #[cfg(unix)]
-        if attached.0.is_unix() {
+        if attached.port.is_unix() {
             options.set_transport(Transport::Unix);
         }
-        if let Some(token) = attached.0.token() {
+        if let Some(token) = attached.port.token() {
             options.set_credentials(token, "");
         }
         options.set_max_packet_size(Some(MAX_PACKET_LEN as u32));
@@ -108,13 +118,13 @@ pub mod v4 {
     /// [`Error::Config`] for settings that contradict each other, [`Error::Network`] if no local port can be opened.
     pub async fn options(client_id: &str, broker: &str, config: Config) -> Result<(MqttOptions, Attached), Error> {
         let attached = Attached::open(broker, config).await?;
-        let (host, port) = attached.0.address();
+        let (host, port) = attached.port.address();
         let mut options = MqttOptions::new(client_id, host, port);
         #[cfg(unix)]
-        if attached.0.is_unix() {
+        if attached.port.is_unix() {
             options.set_transport(Transport::Unix);
         }
-        if let Some(token) = attached.0.token() {
+        if let Some(token) = attached.port.token() {
             options.set_credentials(token, "");
         }
         options.set_max_packet_size(MAX_PACKET_LEN, MAX_PACKET_LEN);

@@ -5,6 +5,7 @@ mod handshake;
 pub(crate) mod incoming;
 mod outgoing;
 pub(crate) mod packet;
+pub(crate) mod reauth;
 mod waker;
 
 use std::fmt;
@@ -15,7 +16,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use hybrid_handshake::aead::{AnyAead, TAG_LEN};
-use hybrid_handshake::record::Content;
+use hybrid_handshake::message::Capabilities;
+use hybrid_handshake::record::{Content, Opener, Sealer};
+use hybrid_handshake::schedule::{Exporter, Rms};
 use hybrid_handshake::suite::{AnySuite, Suite, SuiteId};
 use hybrid_handshake::{Error as Hkm1, Established};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -24,9 +27,10 @@ use zeroize::Zeroize;
 use self::control::{Control, News};
 use self::incoming::Incoming;
 use self::outgoing::Outgoing;
+use self::reauth::{Identity, Reauth, Reauthentication, Step};
 use self::waker::{BothHalves, Half};
 use crate::config::Config;
-use crate::error::{Error, Step};
+use crate::error::{Error, Step as Place};
 use crate::wire::{Direction, Observer, WireEvent};
 
 /// The application's MQTT stream, carried in records over `T`.
@@ -42,8 +46,12 @@ pub struct SecureStream<T> {
     /// Plaintext at the front of `incoming` that was not delivered yet, and the length of its record.
     opened: Option<(Range<usize>, usize)>,
     outgoing: Outgoing,
-    session: Established<AnySuite>,
+    session: Session,
     control: Control,
+    /// `None` where the broker does not offer it, or there is no credential to prove.
+    reauth: Option<Reauth>,
+    /// Records that were opened so far, and their bytes.
+    received: (u64, u64),
     wakers: BothHalves,
     failed: bool,
     observer: Option<Arc<dyn Observer>>,
@@ -66,26 +74,63 @@ impl<T: AsyncRead + AsyncWrite + Unpin> SecureStream<T> {
             resumed: done.resumed,
         };
         let control = Control::client(done.session.options, news);
-        let stream = Self::new(transport, done.session, done.incoming, control, config.observer.clone());
+        let identity = Identity {
+            credential: config.credential.clone(),
+            broker_key: done.broker_key,
+            when: config.reauthenticate,
+        };
+        let identity = Some(identity).filter(|_| done.session.options.has(Capabilities::REAUTH));
+        let observer = config.observer.clone();
+        let stream = Self::new(transport, done.session, done.incoming, control, identity, observer);
         Ok((stream, done.connack))
     }
+}
+
+/// A finished handshake, but for the secret of the next re-authentication.
+pub(crate) struct Session {
+    pub(crate) suite: AnySuite,
+    pub(crate) broker_time: u64,
+    pub(crate) rms: Rms,
+    sealer: Sealer<AnyAead>,
+    opener: Opener<AnyAead>,
+    exporter: Exporter,
 }
 
 impl<T> SecureStream<T> {
     pub(crate) fn new(
         transport: T,
-        session: Established<AnySuite>,
+        established: Established<AnySuite>,
         incoming: Incoming,
         control: Control,
+        identity: Option<Identity>,
         observer: Option<Arc<dyn Observer>>,
     ) -> Self {
+        let Established {
+            suite,
+            sealer,
+            opener,
+            broker_time,
+            rms,
+            exporter,
+            reauth,
+            ..
+        } = established;
         Self {
             transport,
             incoming,
             opened: None,
-            outgoing: Outgoing::new(session.sealer.limit()),
-            session,
+            outgoing: Outgoing::new(sealer.limit()),
+            session: Session {
+                suite,
+                broker_time,
+                rms,
+                sealer,
+                opener,
+                exporter,
+            },
             control,
+            reauth: identity.map(|identity| Reauth::new(suite, reauth, identity)),
+            received: (0, 0),
             wakers: BothHalves::default(),
             failed: false,
             observer,
@@ -102,11 +147,17 @@ impl<T> SecureStream<T> {
         &self.transport
     }
 
-    /// 32 secret bytes that only this client and the broker can compute, to bind another protocol to this session.
+    /// 32 secret bytes that only this client and the broker can compute, to bind another protocol to this session. A
+    /// re-authentication changes them.
     pub fn export(&self, label: &[u8], context: &[u8]) -> [u8; 32] {
         let mut out = [0; 32];
         self.session.exporter.export(label, context, &mut out);
         out
+    }
+
+    /// A handle that asks this session for a re-authentication, from any task.
+    pub fn reauthentication(&self) -> Reauthentication {
+        self.reauth.as_ref().map_or_else(reauth::closed, Reauth::handle)
     }
 
     /// Queues a control message behind everything written so far; the next flush or read sends it.
@@ -126,7 +177,7 @@ impl<T> SecureStream<T> {
 
     fn fail(&mut self, error: Hkm1) -> io::Error {
         self.failed = true;
-        Error::at(Step::Session, error).into()
+        Error::at(Place::Session, error).into()
     }
 }
 
@@ -148,7 +199,7 @@ impl<T: AsyncRead + Unpin> SecureStream<T> {
                     Ok(false)
                 } else {
                     self.failed = true;
-                    Err(Error::Closed(Step::Session).into())
+                    Err(Error::Closed(Place::Session).into())
                 });
             }
         }
@@ -164,15 +215,57 @@ impl<T: AsyncRead + Unpin> SecureStream<T> {
             control,
         }
         .emit(self.observer.as_deref());
+        self.received = (self.received.0 + 1, self.received.1 + len as u64);
         if control {
-            self.control.record(&self.session, opened.text)?;
+            let step = self.control.record(&self.session, self.reauth.as_mut(), opened.text)?;
             self.incoming.bytes_mut()[..len].zeroize();
             self.incoming.consume(len);
+            if let Some(step) = step {
+                self.follow(step)?;
+            }
         } else {
             let end = len - TAG_LEN;
             self.opened = Some((end - opened.text.len()..end, len));
         }
         Ok(())
+    }
+
+    /// Goes on with a re-authentication after a message of the broker.
+    fn follow(&mut self, step: Step) -> Result<(), Hkm1> {
+        let note = sent_to(self.observer.as_deref());
+        let Session {
+            sealer,
+            opener,
+            exporter,
+            ..
+        } = &mut self.session;
+        match step {
+            Step::Answer(message) => self.outgoing.control(sealer, &message, note),
+            Step::Done(keys) => {
+                keys.install_at_client(sealer, opener)?;
+                *exporter = keys.exporter;
+                self.outgoing.show_key(sealer, note)?;
+                if let Some(reauth) = &mut self.reauth {
+                    reauth.renewed(keys.reauth);
+                }
+                WireEvent::Reauthenticated.emit(self.observer.as_deref());
+                Ok(())
+            }
+        }
+    }
+
+    /// Begins a re-authentication if one is due.
+    fn poll_reauth(&mut self, cx: &mut Context<'_>) -> Result<(), Hkm1> {
+        let Some(reauth) = &mut self.reauth else { return Ok(()) };
+        let (sent, received) = (self.outgoing.total(), self.received);
+        let total = (sent.0 + received.0, sent.1 + received.1);
+        match reauth.poll_start(cx, total)? {
+            Some(request) => {
+                let note = sent_to(self.observer.as_deref());
+                self.outgoing.control(&mut self.session.sealer, &request, note)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Delivers what is left of the opened record, and wipes it once it is done.
@@ -221,7 +314,12 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for SecureStream<T> {
                 return Poll::Ready(Ok(()));
             }
             this.check()?;
+            this.poll_reauth(cx).map_err(|e| this.fail(e))?;
             match this.poll_open(cx) {
+                // An answer of ours must not wait until the broker has nothing more to say.
+                Poll::Ready(Ok(true)) if this.opened.is_none() => {
+                    let _ = this.poll_send(Half::Read, cx)?;
+                }
                 Poll::Ready(Ok(true)) => {}
                 Poll::Ready(Ok(false)) => return Poll::Ready(Ok(())),
                 Poll::Ready(Err(e)) => return Poll::Ready(Err(e)),
@@ -291,6 +389,6 @@ fn sent_to(observer: Option<&dyn Observer>) -> impl FnMut(Content, usize) {
 
 /// Room for what may arrive before it is consumed: two of the largest packets or records.
 fn incoming_len(config: &Config) -> usize {
-    let record = hybrid_handshake::record::Sealer::<AnyAead>::buffer_len(config.record_limit);
+    let record = Sealer::<AnyAead>::buffer_len(config.record_limit);
     2 * record.max(config.packet_limit.into())
 }

@@ -39,6 +39,8 @@ pub enum WireEvent {
         /// Time since M1 was begun.
         elapsed: Duration,
     },
+    /// A re-authentication is done: the next record of either side has new keys.
+    Reauthenticated,
     /// A record.
     Record {
         /// Who sent it.
@@ -125,6 +127,7 @@ impl fmt::Display for WireEvent {
                 let how = if *resumed { "resumed" } else { "established" };
                 write!(f, "{how} in {:.2} ms with {suite}", ms(*elapsed))
             }
+            Self::Reauthenticated => f.write_str("re-authenticated, new keys in both directions"),
             Self::Record {
                 direction,
                 len,

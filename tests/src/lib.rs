@@ -6,10 +6,12 @@ mod capture;
 mod mosquitto;
 mod process;
 mod realm;
+mod relay;
 mod sidecar;
 
 pub use capture::{Direction, Recorder, tshark};
 pub use mosquitto::{Mosquitto, mosquitto_pub, mosquitto_sub};
 pub use process::{Peer, binary, free_address, output};
 pub use realm::{Client, Log, Realm};
+pub use relay::{Lost, Relay};
 pub use sidecar::{KeyFiles, Sidecar};

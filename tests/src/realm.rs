@@ -3,10 +3,16 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail};
-use hybrid_handshake::suite::{Group, KemId};
-use kemqtt_broker::{Backend, Front, Registry};
+use hybrid_handshake::{
+    identity::{DeviceLine, MAX_KEY_LEN},
+    suite::{Group, KemId},
+};
+use kemqtt_broker::{
+    Backend, Front, Registry,
+    registry::{Credential as Enrolled, Enrolment},
+};
 use kemqtt_client::{
-    Config, Credential, Observer, Pins,
+    Config, Credential, DeviceId, Observer, Pins, SuiteId,
     rumqttc::{Attached, v5::options},
 };
 use rumqttc::v5::{AsyncClient, Event, EventLoop, Incoming, MqttOptions, mqttbytes::v5::Publish};
@@ -76,6 +82,26 @@ impl Realm {
         Ok(files)
     }
 
+    /// Enrols a device with a static key for `suite` and returns its settings.
+    pub async fn device_with_key(&self, id: &str, suite: SuiteId) -> Result<Config> {
+        let id = DeviceId::new(id)?;
+        let credential = Credential::generate_key(id, suite)?;
+        let line = credential.public_line().context("a key pair")?;
+        let mut buffer = [0; MAX_KEY_LEN];
+        let key = DeviceLine::parse(&line, &mut buffer)?.key;
+        let mut public = vec![0; key.encoded_len()];
+        key.write(&mut public)?;
+        let new = Enrolment {
+            id: id.as_str(),
+            credential: &Enrolled::Kem(public),
+            client_ids: &[],
+            lowest_suite: None,
+            now: 0,
+        };
+        self.registry.enroll(new).await?;
+        Ok(Config::new(self.pins.clone(), credential).suite(suite))
+    }
+
     /// Connects an MQTT 5 client through the secure channel.
     pub async fn connect(&self, id: &str, config: Config) -> Result<Client> {
         Client::connect(id, &self.address(), config, |_| {}).await
@@ -87,7 +113,7 @@ pub struct Client {
     /// Sends.
     pub handle: AsyncClient,
     events: EventLoop,
-    _bridge: Attached,
+    bridge: Attached,
 }
 
 impl Client {
@@ -97,13 +123,14 @@ impl Client {
         options.set_keep_alive(Duration::from_secs(30));
         set(&mut options);
         let (handle, events) = AsyncClient::new(options, 64);
-        let mut client = Self {
-            handle,
-            events,
-            _bridge: bridge,
-        };
+        let mut client = Self { handle, events, bridge };
         client.until(|event| matches!(event, Incoming::ConnAck(_))).await?;
         Ok(client)
+    }
+
+    /// Asks for a re-authentication; says whether there is a session.
+    pub fn reauthenticate(&self) -> bool {
+        self.bridge.reauthenticate()
     }
 
     /// The next message.
@@ -130,6 +157,13 @@ impl Client {
                 Err(_) => bail!("waited {WAIT:?} for a packet"),
             }
         }
+    }
+
+    /// Runs the event loop until the connection is over and everything has gone out.
+    pub async fn end(mut self) {
+        while let Ok(Ok(_)) = timeout(WAIT, self.events.poll()).await {}
+        drop(self.events);
+        let _ = timeout(WAIT, self.bridge.idle()).await;
     }
 
     /// Runs the event loop for a moment, so that what was asked for goes out.

@@ -24,10 +24,11 @@ use super::{
     Shared, flights,
     inner::{self, Reply},
     outer::{close, read_body, read_header},
-    splice::{self, Session},
+    splice::{self, Say, Session},
 };
 use crate::{
     admission::{Permit, Refused},
+    keys::KeyPair,
     metrics::{Closed, Handshake, Held, Refused as RefusedLabel},
     refusal::Refusal,
     wire::{self, Direction, Step, WireEvent},
@@ -80,6 +81,8 @@ struct Connection {
 struct Established {
     records: flights::Records,
     reply: Reply,
+    /// The broker key of the handshake.
+    key: Arc<KeyPair>,
     /// The first message of the control stream.
     ticket: Option<Vec<u8>>,
 }
@@ -91,7 +94,7 @@ impl Connection {
         let m1 = read_connect(&mut packet)?;
         let hello = flights::check_m1(&self.shared, m1)?;
         self.suite = Some(hello.suite());
-        let kid = hello.kid();
+        let key = hello.key();
         // Not before: a client that could never connect is told that, and not that there is no room.
         self.permit()?;
         let opened = flights::open_m1(&self.shared, hello, m1.to_vec()).await?;
@@ -122,8 +125,13 @@ impl Connection {
         let (packet, records) = write_connack(proved, &reply.connack)?;
         self.write("CONNACK", &packet).await?;
         self.count_handshake(&claim, &reply, started.elapsed());
-        let ticket = flights::ticket(&self.shared, &claim, &kid, generation, &records);
-        Ok(Established { records, reply, ticket })
+        let ticket = flights::ticket(&self.shared, &claim, &key, generation, &records);
+        Ok(Established {
+            records,
+            reply,
+            key,
+            ticket,
+        })
     }
 
     /// Reads the first packet within its time and memory.
@@ -191,7 +199,13 @@ impl Connection {
     }
 
     /// Carries MQTT until one side ends.
-    async fn serve(mut self, Established { records, reply, ticket }: Established) {
+    async fn serve(mut self, established: Established) {
+        let Established {
+            records,
+            reply,
+            key,
+            ticket,
+        } = established;
         let cause = match reply.stream {
             None => "refused-inside",
             Some(backend) => {
@@ -204,7 +218,9 @@ impl Connection {
                     records,
                     backend,
                     level: reply.level,
-                    news: ticket.into_iter().collect(),
+                    key,
+                    device: reply.device.clone(),
+                    news: ticket.into_iter().map(Say::Message).collect(),
                 };
                 splice::run(&self.shared, &mut self.stream, session, live.as_ref()).await
             }

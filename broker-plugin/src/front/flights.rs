@@ -6,7 +6,7 @@ use hybrid_handshake::{
     Error,
     broker::{AwaitM1, AwaitM3, Decoy, Enrolled, M2Params, SendM2, SendM4},
     control::{self, HEADER_LEN, Kind},
-    identity::{Kid, Psk, PublicKey},
+    identity::{Psk, PublicKey},
     message::{BrokerLimits, Capabilities, M1Header},
     resume::{Resumption, TICKET_LEN},
     suite::{AnySuite, Mode, SuiteId},
@@ -41,8 +41,9 @@ impl Hello {
         self.header.suite()
     }
 
-    pub(super) const fn kid(&self) -> Kid {
-        self.header.kid()
+    /// The broker key that the client has named.
+    pub(super) fn key(&self) -> Arc<KeyPair> {
+        self.key.clone()
     }
 }
 
@@ -115,11 +116,14 @@ pub(super) async fn open_m1(shared: &Shared, hello: Hello, mut m1: Vec<u8>) -> R
 pub(super) async fn look_up(shared: &Shared, claim: &Claim) -> Result<Option<Device>, Refusal> {
     match &claim.device {
         None => Ok(None),
-        Some(id) => {
-            let found = timeout(REGISTRY_PATIENCE, shared.registry.device(id.as_str())).await;
-            Ok(found.map_err(|_| Refusal::Registry)??)
-        }
+        Some(id) => find(shared, id.as_str()).await,
     }
+}
+
+/// Asks the registry for a device.
+pub(super) async fn find(shared: &Shared, id: &str) -> Result<Option<Device>, Refusal> {
+    let found = timeout(REGISTRY_PATIENCE, shared.registry.device(id)).await;
+    Ok(found.map_err(|_| Refusal::Registry)??)
 }
 
 /// Makes M2 on a worker. Gives the device back.
@@ -163,21 +167,31 @@ pub(super) fn write_m4(proved: Proved, connack: &[u8]) -> Result<(Vec<u8>, Recor
 }
 
 /// The TICKET message of a session that has the option.
-pub(super) fn ticket(shared: &Shared, claim: &Claim, kid: &Kid, generation: u32, records: &Records) -> Option<Vec<u8>> {
+pub(super) fn ticket(
+    shared: &Shared,
+    claim: &Claim,
+    key: &KeyPair,
+    generation: u32,
+    records: &Records,
+) -> Option<Vec<u8>> {
     if !records.options.has(Capabilities::TICKETS) {
         return None;
     }
     let now = unix_now();
     let resumption = Resumption::after(claim, generation, now);
     let mut ticket = [0; TICKET_LEN];
-    let sealed = shared
-        .tickets
-        .keys()?
-        .seal(kid, &resumption, &records.rms, &mut fresh_drbg().ok()?, &mut ticket);
+    let sealed = shared.tickets.keys()?.seal(
+        &key.secret().ok()?.key().kid(),
+        &resumption,
+        &records.rms,
+        &mut fresh_drbg().ok()?,
+        &mut ticket,
+    );
     sealed.ok()?;
     let lifetime = resumption.lifetime_s(now).to_be_bytes();
     let mut message = vec![0; HEADER_LEN + lifetime.len() + TICKET_LEN];
     control::write(Kind::Ticket, &[&lifetime, &ticket], &mut message).ok()?;
+    shared.metrics.tickets.inc();
     Some(message)
 }
 
@@ -210,11 +224,6 @@ fn write_m2(
     } else {
         None
     };
-    let options = if shared.tickets.keys().is_some() {
-        Capabilities::TICKETS
-    } else {
-        Capabilities::NONE
-    };
     let params = M2Params {
         secret: broker_key.secret()?,
         enrolled,
@@ -224,12 +233,26 @@ fn write_m2(
         },
         now: unix_now(),
         limits: BrokerLimits::new(shared.limits.record, shared.limits.connect)?,
-        options,
+        options: options(shared, &claim),
     };
     let mut m2 = vec![0; hybrid_handshake::message::m2_len(claim.suite, claim.mode)];
     let (len, state) = state.write_m2(&params, &mut fresh_drbg()?, &mut m2)?;
     m2.truncate(len);
     Ok((m2, state))
+}
+
+/// What this front can do for such a client; never depends on who it claims to be.
+fn options(shared: &Shared, claim: &Claim) -> Capabilities {
+    let tickets = match shared.tickets.keys() {
+        Some(_) => Capabilities::TICKETS,
+        None => Capabilities::NONE,
+    };
+    let proved_in = claim.resumed.map_or(claim.mode, |last| last.mode);
+    let reauth = match proved_in {
+        Mode::Anonymous => Capabilities::NONE,
+        Mode::Kem | Mode::Psk | Mode::Resume => Capabilities::REAUTH,
+    };
+    tickets.with(reauth)
 }
 
 const REGISTRY_PATIENCE: Duration = Duration::from_secs(3);

@@ -6,7 +6,7 @@ use hybrid_handshake::{
     Error,
     broker::Claim,
     mqtt::{Connack, Connect, Level, PacketType, Place, Properties, Property, ReasonCode},
-    suite::SuiteId,
+    suite::{Mode, SuiteId},
 };
 use tokio::{io::AsyncWriteExt as _, time::timeout};
 
@@ -129,19 +129,24 @@ fn check_device(device: &Device, claim: &Claim) -> Result<(), InnerRefusal> {
     if resumed.is_some_and(|last| last.generation != device.generation) {
         return Err(InnerRefusal::CredentialChanged);
     }
-    let floor = device.lowest_suite.map(SuiteId::from_code);
-    let meets = match floor {
-        None => true,
-        // A floor that this build does not know cannot be shown to be met.
-        Some(floor) => floor.is_some_and(|floor| claim.suite.meets(floor)),
-    };
     let modes = [Some(claim.mode), resumed.map(|last| last.mode)];
-    let allowed = modes.into_iter().flatten().all(|mode| device.modes.allow(mode.code()));
-    if meets && allowed {
+    let modes: Vec<Mode> = modes.into_iter().flatten().collect();
+    if allows(device, claim.suite, &modes) {
         Ok(())
     } else {
         Err(InnerRefusal::NotAllowed)
     }
+}
+
+/// Whether the registry lets a device use this suite in these modes.
+pub(super) fn allows(device: &Device, suite: SuiteId, modes: &[Mode]) -> bool {
+    let floor = device.lowest_suite.map(SuiteId::from_code);
+    let meets = match floor {
+        None => true,
+        // A floor that this build does not know cannot be shown to be met.
+        Some(floor) => floor.is_some_and(|floor| suite.meets(floor)),
+    };
+    meets && modes.iter().all(|mode| device.modes.allow(mode.code()))
 }
 
 /// The CONNECT of an enrolled device: its identity decides client id and login.

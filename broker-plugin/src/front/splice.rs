@@ -3,32 +3,45 @@
 
 mod inward;
 mod outward;
+mod renewal;
 
-use std::{collections::VecDeque, time::Duration};
+use std::{collections::VecDeque, sync::Arc};
 
-use hybrid_handshake::mqtt::{Level, ReasonCode};
-use tokio::{io::split, net::TcpStream, time::sleep};
+use hybrid_handshake::{
+    Established,
+    mqtt::{Level, ReasonCode},
+    suite::Suite as _,
+};
+use tokio::{io::split, net::TcpStream, sync::mpsc};
 
 use super::{Shared, flights::Records, live::Entry};
 use crate::{
     backend::BoxedStream,
     guard::{Guard, Version},
+    keys::KeyPair,
 };
 use inward::{Inward, InwardEnd};
 use outward::Outward;
+use renewal::{Renewal, Slot};
+
+pub(super) use renewal::Say;
 
 /// What a finished handshake leaves.
 pub(super) struct Session {
     pub(super) records: Records,
     pub(super) backend: BoxedStream,
     pub(super) level: Level,
-    /// Control messages that the client gets first.
-    pub(super) news: VecDeque<Vec<u8>>,
+    /// The broker key of the handshake.
+    pub(super) key: Arc<KeyPair>,
+    /// `None` for an anonymous client.
+    pub(super) device: Option<String>,
+    /// What the client gets first.
+    pub(super) news: VecDeque<Say>,
 }
 
 /// Runs the session to its end and says why it ended.
 pub(super) async fn run(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     client: &mut TcpStream,
     session: Session,
     live: Option<&Entry>,
@@ -37,21 +50,30 @@ pub(super) async fn run(
         records,
         backend,
         level,
+        key,
+        device,
         news,
     } = session;
+    let Established {
+        suite,
+        sealer,
+        opener,
+        options,
+        reauth,
+        ..
+    } = records;
     let version = if level.is_v5() { Version::V5 } else { Version::V3 };
     let (client_rx, client_tx) = client.split();
     let (mut backend_rx, backend_tx) = split(backend);
+    // At most one re-authentication is under way: two messages each way.
+    let (asked_tx, asked_rx) = mpsc::channel(4);
+    let (say_tx, say_rx) = mpsc::channel(4);
+    let slot = Slot::default();
+    let control = inward::Control::new(suite, options, reauth, asked_tx, slot.clone());
     let guard = shared.guard.map(|max| Guard::new(version, max));
-    let mut inward = Inward::new(
-        client_rx,
-        backend_tx,
-        records.opener,
-        records.options,
-        guard,
-        &shared.metrics,
-    );
-    let mut outward = Outward::new(client_tx, records.sealer, news, version, &shared.metrics);
+    let mut inward = Inward::new(client_rx, backend_tx, opener, control, guard, &shared.metrics);
+    let mut outward = Outward::new(client_tx, sealer, news, say_rx, slot, version, &shared.metrics);
+    let mut renewal = Renewal::new(shared, suite.id(), key, device.as_deref(), asked_rx, say_tx);
     let revoked = async {
         match live {
             Some(entry) => entry.revoked.cancelled().await,
@@ -62,7 +84,7 @@ pub(super) async fn run(
         end = inward.run() => End::Inward(end),
         lost = outward.run(&mut backend_rx) => if lost { End::ClientLost } else { End::BackendClosed },
         () = revoked => End::Told("revoked", ReasonCode::NotAuthorized),
-        () = sleep(MAX_AGE) => End::Told("age", ReasonCode::MaximumConnectTime),
+        end = renewal.run() => end,
         () = shared.stop.cancelled() => End::Told("shutdown", ReasonCode::ServerShuttingDown),
     };
     match end {
@@ -82,7 +104,7 @@ pub(super) async fn run(
             outward.drain(&mut backend_rx).await;
             "backend-closed"
         }
-        End::Inward(InwardEnd::Broken) => BROKEN,
+        End::Broken | End::Inward(InwardEnd::Broken) => BROKEN,
         End::Inward(InwardEnd::Violation(violation)) => {
             tracing::info!(code = %violation.code, what = violation.what, "client stopped by the guard");
             outward.disconnect(&mut backend_rx, violation.code).await;
@@ -95,12 +117,11 @@ enum End {
     Inward(InwardEnd),
     BackendClosed,
     ClientLost,
+    /// The client broke the rules of a re-authentication.
+    Broken,
     /// We end it, and the client is told.
     Told(&'static str, ReasonCode),
 }
 
 /// The client's records no longer open: nothing can be said any more.
 pub(super) const BROKEN: &str = "record";
-
-/// Without re-authentication.
-const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);

@@ -46,8 +46,26 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         );
         listeners.push(listener);
     }
-    tokio::signal::ctrl_c().await?;
+    serve(&bridge).await?;
     Ok(())
+}
+
+/// Until Ctrl-C. SIGUSR1 asks every session for a re-authentication.
+#[cfg(unix)]
+async fn serve(bridge: &Bridge) -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut asked = signal(SignalKind::user_defined1())?;
+    loop {
+        tokio::select! {
+            done = tokio::signal::ctrl_c() => return done,
+            _ = asked.recv() => eprintln!("kemqtt: re-authenticating {} sessions", bridge.reauthenticate()),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+async fn serve(_: &Bridge) -> std::io::Result<()> {
+    tokio::signal::ctrl_c().await
 }
 
 const EXAMPLES: &str = "\
@@ -55,6 +73,8 @@ Examples:
   kemqtt bridge                                          plain MQTT on 127.0.0.1:1883
   kemqtt bridge --listen unix:/run/user/1000/mqtt.sock   only this user can connect
   mosquitto_pub -h 127.0.0.1 -p 1883 -t room/temp -m 21.5
+
+SIGUSR1 makes every session re-authenticate now, besides the times of --reauthenticate.
 
 Every local client (MQTT 3.1, 3.1.1 or 5.0) gets a connection of its own with its own CONNECT; the broker decides which
 client identifiers the device may use.";

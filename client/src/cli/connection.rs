@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use kemqtt_client::{Config, Credential, Pins, SuiteId, Tickets, Timeouts};
+use kemqtt_client::{Config, Credential, Pins, Reauthenticate, SuiteId, Tickets, Timeouts};
 
 use super::wire::WireLog;
 
@@ -37,6 +37,9 @@ pub(super) struct Connection {
     /// Keep no session ticket: every connection makes a full handshake.
     #[arg(long)]
     no_ticket: bool,
+    /// Prove anew who this device is, with new keys, every so many seconds while a session lasts; 0 switches it off.
+    #[arg(long, default_value_t = 86_400, value_parser = reauthenticate_every, value_name = "SECONDS")]
+    reauthenticate: u64,
     /// Print every packet of the handshake and its length, on stderr.
     #[arg(short, long)]
     debug: bool,
@@ -71,7 +74,12 @@ impl Connection {
             false => Some(Tickets::in_file(&path_or_default(None, "session.ticket")?)),
         };
         let timeouts = Timeouts { dial: step, step };
-        let mut config = self.keys.load()?.suite(self.suite).timeouts(timeouts).tickets(tickets);
+        let when = Reauthenticate {
+            every: Some(Duration::from_secs(self.reauthenticate)).filter(|every| !every.is_zero()),
+            ..Reauthenticate::default()
+        };
+        let config = self.keys.load()?.suite(self.suite).timeouts(timeouts).tickets(tickets);
+        let mut config = config.reauthenticate(when);
         if let Some(floor) = self.floor {
             config = config.floor(floor);
         }
@@ -101,6 +109,14 @@ impl Keys {
             "no usable device credential; make one by `kemqtt keygen psk --id NAME` and enrol it, or connect without one by \
              --anonymous",
         )
+    }
+}
+
+/// The broker takes one a minute, and ends a session after seven days without.
+fn reauthenticate_every(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(seconds @ (0 | 60..=604_800)) => Ok(seconds),
+        _ => Err("write 0, or 60 to 604800 seconds".to_owned()),
     }
 }
 

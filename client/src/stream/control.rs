@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use hybrid_handshake::Error;
 use hybrid_handshake::control::{HEADER_LEN, MAX_BODY_LEN, Message, Reader, Receiver};
 use hybrid_handshake::message::Capabilities;
 use hybrid_handshake::resume::{TICKET_LEN, Ticket};
-use hybrid_handshake::suite::AnySuite;
-use hybrid_handshake::{Error, Established};
+use hybrid_handshake::suite::Suite;
 use zeroize::Zeroizing;
 
+use super::Session;
+use super::reauth::{Reauth, Step};
 use crate::store::{Owner, Pins, Tickets};
 
 /// The control stream towards this side.
@@ -53,15 +55,21 @@ impl Control {
         }
     }
 
-    /// Takes in the plaintext of one control record of `session`.
+    /// Takes in the plaintext of one control record of `session`. Gives the step of `reauth` that follows from it.
     ///
     /// # Errors
     /// Anything that closes the connection: unknown or unexpected messages, too many of them.
-    pub(crate) fn record(&mut self, session: &Established<AnySuite>, text: &[u8]) -> Result<(), Error> {
+    pub(super) fn record(
+        &mut self,
+        session: &Session,
+        mut reauth: Option<&mut Reauth>,
+        text: &[u8],
+    ) -> Result<Option<Step>, Error> {
         self.message.resize(HEADER_LEN + MAX_BODY_LEN, 0);
         // Wraps after 136 years of one session.
         let now_s = self.begun.elapsed().as_secs() as u32;
         let mut messages = self.reader.record(text, now_s)?;
+        let mut step = None;
         while let Some(message) = messages.next(&mut self.message)? {
             // A broker gets nothing in here, because it offers no re-authentication.
             let news = self.news.as_ref().ok_or(Error::UnexpectedPacket)?;
@@ -69,19 +77,25 @@ impl Control {
                 Message::Ticket { lifetime_s, ticket } => news.ticket(session, lifetime_s, ticket),
                 Message::NextKey(key) => news.pins.offered(&news.owner.broker, key),
                 Message::Successor(successor) => news.pins.announced(&news.owner.broker, &successor),
-                // Not among the options: the reader has refused it.
-                Message::Reauth(_) => return Err(Error::UnexpectedPacket),
+                Message::Reauth(message) => {
+                    let reauth = reauth.as_deref_mut().ok_or(Error::UnexpectedPacket)?;
+                    // Each step answers one of ours, so one record holds no two of them.
+                    if step.replace(reauth.step(&message)?).is_some() {
+                        return Err(Error::UnexpectedPacket);
+                    }
+                }
             }
         }
-        Ok(())
+        Ok(step)
     }
 }
 
 impl News {
-    fn ticket(&self, session: &Established<AnySuite>, lifetime_s: u32, sealed: &[u8; TICKET_LEN]) {
+    fn ticket(&self, session: &Session, lifetime_s: u32, sealed: &[u8; TICKET_LEN]) {
         if let Some(tickets) = &self.tickets {
-            let ticket = Ticket::new(session, self.owner.device, self.resumed.as_deref(), lifetime_s, sealed);
-            tickets.received(ticket, self.owner, session.broker_time);
+            let (suite, clock, last) = (session.suite.id(), session.broker_time, self.resumed.as_deref());
+            let ticket = Ticket::from_parts(suite, &session.rms, clock, self.owner.device, last, lifetime_s, sealed);
+            tickets.received(ticket, self.owner, clock);
         }
     }
 }

@@ -20,7 +20,7 @@ use super::incoming::Incoming;
 use super::packet;
 use crate::config::Config;
 use crate::error::{Attack, ConfigError, Error, Step};
-use crate::store::Owner;
+use crate::store::{Credential, Owner};
 use crate::wire::{Direction, Message, Packet, WireEvent};
 
 /// What a handshake leaves.
@@ -32,6 +32,8 @@ pub(super) struct Done {
     pub(super) incoming: Incoming,
     /// The key that the broker has proved, and who the client is.
     pub(super) owner: Owner,
+    /// That key in its encoding.
+    pub(super) broker_key: Arc<[u8]>,
     /// The ticket that took the place of the credential.
     pub(super) resumed: Option<Arc<Ticket>>,
 }
@@ -74,6 +76,7 @@ where
                 connack,
                 incoming,
                 owner,
+                broker_key: pinned.clone(),
                 resumed,
             })
         }
@@ -137,7 +140,11 @@ fn capabilities(config: &Config) -> Capabilities {
     } else {
         Capabilities::NONE
     };
-    Capabilities::KEY_NEWS.with(tickets)
+    let reauth = match config.credential {
+        Credential::Anonymous => Capabilities::NONE,
+        Credential::Psk { .. } | Credential::Kem { .. } => Capabilities::REAUTH,
+    };
+    Capabilities::KEY_NEWS.with(tickets).with(reauth)
 }
 
 /// Whether an inner CONNACK of any level has another code than 0.

@@ -25,6 +25,8 @@ pub(crate) struct Outgoing {
     sealed: usize,
     /// Bytes of plaintext that are not sealed yet.
     plain: u16,
+    /// Records that were sealed so far, and their bytes.
+    total: (u64, u64),
 }
 
 impl Outgoing {
@@ -36,6 +38,7 @@ impl Outgoing {
             sent: 0,
             sealed: 0,
             plain: 0,
+            total: (0, 0),
         }
     }
 
@@ -74,7 +77,6 @@ impl Outgoing {
 
     /// Appends a control message in records of its own, behind everything written so far. Control messages are few and
     /// short, so they find room even where data has to wait.
-    #[cfg(feature = "responder")]
     pub(crate) fn control(
         &mut self,
         sealer: &mut Sealer,
@@ -83,15 +85,40 @@ impl Outgoing {
     ) -> Result<(), Error> {
         self.finish_record(sealer, &mut note)?;
         for piece in message.chunks(sealer.limit().into()) {
-            let end = self.sealed + Sealer::buffer_len(sealer.limit());
-            // Nothing but records lies in the buffer now: what a growing vector leaves behind is ciphertext.
-            let len = self.buf.len().max(end);
-            self.buf.resize(len, 0);
-            self.buf[self.sealed + HEADROOM..][..piece.len()].copy_from_slice(piece);
-            self.plain = piece.len() as u16;
-            self.seal(sealer, Content::Control, &mut note)?;
+            self.control_record(sealer, piece, &mut note)?;
         }
         Ok(())
+    }
+
+    /// Shows the peer the sealer's new key: by the plaintext gathered so far, or by an empty control record if there is
+    /// none.
+    pub(crate) fn show_key(&mut self, sealer: &mut Sealer, note: impl FnMut(Content, usize)) -> Result<(), Error> {
+        if self.plain == 0 {
+            self.control_record(sealer, &[], note)
+        } else {
+            self.seal(sealer, Content::Data, note)
+        }
+    }
+
+    /// Records that were sealed so far, and their bytes.
+    pub(crate) fn total(&self) -> (u64, u64) {
+        self.total
+    }
+
+    /// Nothing may be gathered when it is called.
+    fn control_record(
+        &mut self,
+        sealer: &mut Sealer,
+        text: &[u8],
+        note: impl FnMut(Content, usize),
+    ) -> Result<(), Error> {
+        let end = self.sealed + Sealer::buffer_len(sealer.limit());
+        // Nothing but records lies in the buffer now: what a growing vector leaves behind is ciphertext.
+        let len = self.buf.len().max(end);
+        self.buf.resize(len, 0);
+        self.buf[self.sealed + HEADROOM..][..text.len()].copy_from_slice(text);
+        self.plain = text.len() as u16;
+        self.seal(sealer, Content::Control, note)
     }
 
     /// Hands records to the transport until all are gone.
@@ -138,6 +165,7 @@ impl Outgoing {
         record.copy_within(gap..gap + len, 0);
         self.sealed += len;
         self.plain = 0;
+        self.total = (self.total.0 + 1, self.total.1 + len as u64);
         note(content, len);
         Ok(())
     }

@@ -27,12 +27,26 @@ impl Ticket {
         lifetime_s: u32,
         sealed: &[u8; TICKET_LEN],
     ) -> Self {
+        let (suite, clock) = (session.suite.id(), session.broker_time);
+        Self::from_parts(suite, &session.rms, clock, device, last, lifetime_s, sealed)
+    }
+
+    /// The same for a session that has been taken apart: its suite, its rms and the broker's clock when it wrote M2.
+    pub fn from_parts(
+        suite: SuiteId,
+        rms: &Rms,
+        broker_time: u64,
+        device: Option<DeviceId>,
+        last: Option<&Self>,
+        lifetime_s: u32,
+        sealed: &[u8; TICKET_LEN],
+    ) -> Self {
         Self {
             sealed: *sealed,
-            rms: Rms::from_bytes(*session.rms.expose()),
-            suite: session.suite.id(),
+            rms: Rms::from_bytes(*rms.expose()),
+            suite,
             device,
-            expires: session.broker_time.saturating_add(lifetime_s.into()),
+            expires: broker_time.saturating_add(lifetime_s.into()),
             resumptions: last.map_or(0, |last| last.resumptions.saturating_add(1)),
         }
     }

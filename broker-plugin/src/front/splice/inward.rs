@@ -4,17 +4,24 @@ use std::time::Duration;
 
 use bytes::{Buf as _, BytesMut};
 use hybrid_handshake::{
+    Error,
     aead::AnyAead,
-    control::{self, HEADER_LEN, Receiver},
+    control::{self, HEADER_LEN, MAX_BODY_LEN, Message, Rate, Receiver},
     message::Capabilities,
+    mqtt::ReasonCode,
+    reauth::broker::read_request,
     record::{Content, Opener},
+    schedule::ReauthSecret,
+    suite::AnySuite,
 };
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf},
     net::tcp::ReadHalf as TcpReadHalf,
+    sync::mpsc::Sender,
     time::{Instant, timeout},
 };
 
+use super::renewal::{Asked, Slot};
 use crate::{
     backend::BoxedStream,
     guard::{Guard, Violation},
@@ -27,12 +34,25 @@ pub(super) struct Inward<'a> {
     backend: WriteHalf<BoxedStream>,
     opener: Opener<AnyAead>,
     guard: Option<Guard>,
-    control: control::Reader,
-    message: Vec<u8>,
-    started: Instant,
+    control: Control,
     input: BytesMut,
     output: Vec<u8>,
     metrics: &'a Metrics,
+}
+
+/// What the client says beside its MQTT.
+pub(super) struct Control {
+    suite: AnySuite,
+    reader: control::Reader,
+    message: Vec<u8>,
+    started: Instant,
+    rate: Rate,
+    /// Where the next re-authentication starts; `None` while one is under way.
+    secret: Option<ReauthSecret>,
+    /// New keys were announced, and no record of the client has had them yet.
+    proof_due: bool,
+    asked: Sender<Asked>,
+    slot: Slot,
 }
 
 /// Why it ended.
@@ -54,7 +74,7 @@ impl<'a> Inward<'a> {
         client: TcpReadHalf<'a>,
         backend: WriteHalf<BoxedStream>,
         opener: Opener<AnyAead>,
-        options: Capabilities,
+        control: Control,
         guard: Option<Guard>,
         metrics: &'a Metrics,
     ) -> Self {
@@ -63,9 +83,7 @@ impl<'a> Inward<'a> {
             backend,
             opener,
             guard,
-            control: control::Reader::new(Receiver::Broker, options),
-            message: vec![0; HEADER_LEN],
-            started: Instant::now(),
+            control,
             input: BytesMut::with_capacity(READ_LEN),
             output: Vec::new(),
             metrics,
@@ -114,12 +132,16 @@ impl<'a> Inward<'a> {
 
     /// Opens every whole record of `input` into `output`.
     fn open_all(&mut self) -> Result<(), InwardEnd> {
+        let broken = |_| InwardEnd::Broken;
+        // Once is enough: a record with these keys was sent after ours, so it was read after it too.
+        self.control.take_keys(&mut self.opener).map_err(broken)?;
         loop {
-            let needed = self.opener.needed(&self.input).map_err(|_| InwardEnd::Broken)?;
+            let needed = self.opener.needed(&self.input).map_err(broken)?;
             let Some(record) = self.input.get_mut(..needed) else {
                 return Ok(());
             };
-            let opened = self.opener.open(record).map_err(|_| InwardEnd::Broken)?;
+            let opened = self.opener.open(record).map_err(broken)?;
+            self.control.opened(&self.opener).map_err(broken)?;
             match opened.content {
                 Content::Data => {
                     self.metrics.records.get_or_create(&Direction { direction: "in" }).inc();
@@ -134,22 +156,89 @@ impl<'a> Inward<'a> {
                         None => self.output.extend_from_slice(opened.text),
                     }
                 }
-                Content::Control => {
-                    let now_s = u32::try_from(self.started.elapsed().as_secs()).unwrap_or(u32::MAX);
-                    let mut messages = self.control.record(opened.text, now_s).map_err(|_| InwardEnd::Broken)?;
-                    // The options in use have no message from a client: any ends the session.
-                    while messages
-                        .next(&mut self.message)
-                        .map_err(|_| InwardEnd::Broken)?
-                        .is_some()
-                    {}
-                }
+                Content::Control => self.control.record(opened.text, &self.opener).map_err(broken)?,
             }
             self.input.advance(needed);
         }
     }
 }
 
+impl Control {
+    pub(super) fn new(
+        suite: AnySuite,
+        options: Capabilities,
+        secret: ReauthSecret,
+        asked: Sender<Asked>,
+        slot: Slot,
+    ) -> Self {
+        Self {
+            suite,
+            reader: control::Reader::new(Receiver::Broker, options),
+            message: Vec::new(),
+            started: Instant::now(),
+            rate: Rate::new(REAUTHENTICATIONS_PER_MINUTE),
+            secret: Some(secret),
+            proof_due: false,
+            asked,
+            slot,
+        }
+    }
+
+    /// Expects the client's change to new keys, if the announcement of such has been sealed.
+    fn take_keys(&mut self, opener: &mut Opener<AnyAead>) -> Result<(), Error> {
+        if let Some(keys) = self.slot.take() {
+            opener.expect_rekey(keys.client.expose())?;
+            self.secret = Some(keys.reauth);
+            self.proof_due = true;
+        }
+        Ok(())
+    }
+
+    /// A record has opened: if it is the first with new keys, the client has proved itself.
+    fn opened(&mut self, opener: &Opener<AnyAead>) -> Result<(), Error> {
+        if self.proof_due && !opener.awaits_rekey() {
+            self.proof_due = false;
+            return self.ask(Asked::Proved);
+        }
+        Ok(())
+    }
+
+    /// Takes in the plaintext of a control record.
+    fn record(&mut self, text: &[u8], opener: &Opener<AnyAead>) -> Result<(), Error> {
+        // Most sessions never need it.
+        self.message.resize(HEADER_LEN + MAX_BODY_LEN, 0);
+        let now_s = u32::try_from(self.started.elapsed().as_secs()).unwrap_or(u32::MAX);
+        let mut asked = None;
+        let mut messages = self.reader.record(text, now_s)?;
+        while let Some(message) = messages.next(&mut self.message)? {
+            let Message::Reauth(message) = message else {
+                return Err(Error::UnexpectedPacket);
+            };
+            let next = match message.reason {
+                ReasonCode::ReAuthenticate => {
+                    self.rate.admit(now_s)?;
+                    let secret = self.secret.take().ok_or(Error::UnexpectedPacket)?;
+                    Asked::Request(read_request(self.suite, secret, opener, &message)?)
+                }
+                ReasonCode::ContinueAuthentication => Asked::Answer(message.whole.to_vec()),
+                _ => return Err(Error::UnexpectedPacket),
+            };
+            // The answer to an offer that it cannot have seen.
+            if asked.replace(next).is_some() {
+                return Err(Error::UnexpectedPacket);
+            }
+        }
+        asked.map_or(Ok(()), |asked| self.ask(asked))
+    }
+
+    fn ask(&self, asked: Asked) -> Result<(), Error> {
+        // Full only if the client sends more than one re-authentication consists of.
+        self.asked.try_send(asked).map_err(|_| Error::UnexpectedPacket)
+    }
+}
+
+/// More ends the session.
+const REAUTHENTICATIONS_PER_MINUTE: u8 = 1;
 /// Bytes read from the client at once: a largest record and a little more.
 const READ_LEN: usize = 20 << 10;
 const BACKEND_PATIENCE: Duration = Duration::from_secs(2);

@@ -10,9 +10,11 @@ use hybrid_handshake::{
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf},
     net::tcp::WriteHalf as TcpWriteHalf,
+    sync::mpsc::Receiver,
     time::timeout,
 };
 
+use super::renewal::{Say, Slot};
 use crate::{
     backend::BoxedStream,
     guard::Version,
@@ -29,8 +31,11 @@ pub(super) struct Outward<'a> {
     buf: Vec<u8>,
     /// The part of `buf` that is sealed and not written yet.
     pending: Range<usize>,
-    /// Control messages to send, each from the front to the back.
-    news: VecDeque<Vec<u8>>,
+    /// What to say next in control records.
+    news: VecDeque<Say>,
+    /// More of it.
+    say: Receiver<Say>,
+    slot: Slot,
     metrics: &'a Metrics,
 }
 
@@ -38,7 +43,9 @@ impl<'a> Outward<'a> {
     pub(super) fn new(
         client: TcpWriteHalf<'a>,
         sealer: Sealer<AnyAead>,
-        news: VecDeque<Vec<u8>>,
+        news: VecDeque<Say>,
+        say: Receiver<Say>,
+        slot: Slot,
         version: Version,
         metrics: &'a Metrics,
     ) -> Self {
@@ -51,6 +58,8 @@ impl<'a> Outward<'a> {
             buf,
             pending: 0..0,
             news,
+            say,
+            slot,
             metrics,
         }
     }
@@ -99,19 +108,20 @@ impl<'a> Outward<'a> {
     async fn step(&mut self, backend: &mut ReadHalf<BoxedStream>) -> io::Result<bool> {
         self.flush().await?;
         let limit = usize::from(self.sealer.limit());
-        if let Some(mut message) = self.news.pop_front() {
-            let rest = message.split_off(limit.min(message.len()));
-            let place = self.buf.get_mut(HEADROOM..HEADROOM + message.len()).unwrap_or_default();
-            place.copy_from_slice(&message);
-            self.seal(Content::Control, message.len())?;
-            if !rest.is_empty() {
-                self.news.push_front(rest);
-            }
+        if let Some(say) = self.news.pop_front() {
+            self.control(say, limit)?;
             return Ok(true);
         }
         let place = self.buf.get_mut(HEADROOM..HEADROOM + limit).unwrap_or_default();
-        // A failing back end ends like a closing one.
-        let len = backend.read(place).await.unwrap_or(0);
+        let len = tokio::select! {
+            biased;
+            Some(say) = self.say.recv() => {
+                self.news.push_back(say);
+                return Ok(true);
+            }
+            // A failing back end ends like a closing one.
+            read = backend.read(place) => read.unwrap_or(0),
+        };
         if len == 0 {
             return Ok(false);
         }
@@ -124,6 +134,28 @@ impl<'a> Outward<'a> {
         self.seal(Content::Data, len)?;
         self.flush().await?;
         Ok(true)
+    }
+
+    /// Seals the start of a control message; what does not fit into one record is the next thing to say.
+    fn control(&mut self, say: Say, limit: usize) -> io::Result<()> {
+        let (mut message, keys) = match say {
+            Say::Message(message) => (message, None),
+            Say::Keys(message, keys) => (message, Some(keys)),
+        };
+        let rest = message.split_off(limit.min(message.len()));
+        let place = self.buf.get_mut(HEADROOM..HEADROOM + message.len()).unwrap_or_default();
+        place.copy_from_slice(&message);
+        self.seal(Content::Control, message.len())?;
+        match keys {
+            None if rest.is_empty() => {}
+            None => self.news.push_front(Say::Message(rest)),
+            Some(keys) if rest.is_empty() => {
+                self.sealer.rekey(keys.broker.expose());
+                self.slot.put(*keys);
+            }
+            Some(keys) => self.news.push_front(Say::Keys(rest, keys)),
+        }
+        Ok(())
     }
 
     /// Seals the first `len` bytes of the plaintext's place.
