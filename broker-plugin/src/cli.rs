@@ -3,6 +3,7 @@
 mod devices;
 mod enroll;
 mod init;
+mod rotate;
 mod run;
 
 use std::path::PathBuf;
@@ -47,6 +48,11 @@ enum Command {
     /// Revoke a device: its next handshake is refused, its open session is closed.
     #[command(after_help = "Example:\n  kemqtt-broker revoke pump-17")]
     Revoke(devices::Revoke),
+    /// Make the announced successor of a broker key current, or forget the keys before it.
+    #[command(
+        after_help = "Examples:\n  kemqtt-broker rotate-key --list\n  kemqtt-broker rotate-key --successors /media/safe\n  kemqtt-broker rotate-key --retire"
+    )]
+    RotateKey(rotate::Rotate),
     /// Check the configuration and say what it means.
     #[command(after_help = "Example:\n  kemqtt-broker check-config --config /etc/kemqtt/broker.toml")]
     CheckConfig,
@@ -103,6 +109,7 @@ impl Cli {
             Command::Init(init) => block_on(init.run(self.settings.config()?)),
             Command::Enroll(enroll) => block_on(enroll.run(self.settings.config()?)),
             Command::List => block_on(devices::list(self.settings.config()?)),
+            Command::RotateKey(rotate) => block_on(rotate.run(self.settings.config()?)),
             Command::Revoke(revoke) => block_on(revoke.run(self.settings.config()?)),
         }
     }

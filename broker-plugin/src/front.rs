@@ -32,7 +32,7 @@ use crate::{
     admin::Admin,
     admission::{Admission, Workers},
     backend::Connector,
-    keys::KeyRing,
+    keys::Keys,
     policy::Policy,
     tickets::Tickets,
     wire::Observer,
@@ -115,7 +115,7 @@ impl std::fmt::Debug for Front {
 /// What all connections share.
 struct Shared {
     registry: Registry,
-    keys: KeyRing,
+    keys: Keys,
     decoy: DecoySecret,
     decoys: Decoys,
     policy: Policy,

@@ -6,9 +6,10 @@ use hybrid_handshake::{
     Error,
     dh::DhSecret,
     drbg::Drbg,
-    identity::{BrokerKey, BrokerKeyPair, BrokerLine, Kid, generate_key},
+    identity::{BrokerKey, BrokerKeyPair, BrokerLine, Fingerprint, Kid, generate_key},
     suite::{AnyKem, Group, KemId, KemScheme as _},
 };
+use tokio::sync::watch;
 use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::{
@@ -19,16 +20,88 @@ use crate::{
 /// A broker key that was checked when it was loaded; its secrets are wiped with the last user.
 pub(crate) type KeyPair = BrokerKeyPair<Zeroizing<Vec<u8>>>;
 
+/// The broker keys of a front, kept fresh while it runs.
+pub(crate) struct Keys(watch::Sender<Arc<KeyRing>>);
+
 /// The broker keys that a front accepts.
-pub(crate) struct KeyRing(HashMap<Kid, Arc<KeyPair>>);
+pub(crate) struct KeyRing(HashMap<Kid, Entry>);
+
+/// A key, and its place in the rotation.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) pair: Arc<KeyPair>,
+    pub(crate) public: Arc<[u8]>,
+    pub(crate) state: KeyState,
+    pub(crate) successor: Option<Fingerprint>,
+}
+
+impl Keys {
+    /// Loads and checks every key of the realm.
+    pub(crate) async fn load(registry: &Registry) -> Result<Self, KeyError> {
+        let ring = KeyRing::load(registry, &KeyRing(HashMap::new())).await?;
+        Ok(Self(watch::Sender::new(Arc::new(ring))))
+    }
+
+    /// The key that a client names.
+    pub(crate) fn get(&self, kid: &Kid) -> Option<Entry> {
+        self.0.borrow().get(kid).cloned()
+    }
+
+    /// Loads the keys again, tells the sessions if something is new, and says so. A registry that fails leaves them as
+    /// they are.
+    pub(crate) async fn refresh(&self, registry: &Registry) -> bool {
+        let known = self.0.borrow().clone();
+        match KeyRing::load(registry, &known).await {
+            Ok(ring) => self.0.send_if_modified(|known| {
+                let changed = !known.is_like(&ring);
+                if changed {
+                    tracing::info!("broker keys have changed");
+                    *known = Arc::new(ring);
+                }
+                changed
+            }),
+            Err(error) => {
+                tracing::warn!(%error, "broker keys stay as they are");
+                false
+            }
+        }
+    }
+
+    /// The keys now, and whenever they change.
+    pub(crate) fn watch(&self) -> watch::Receiver<Arc<KeyRing>> {
+        self.0.subscribe()
+    }
+}
 
 impl KeyRing {
-    /// Loads and checks every key of the realm whose private half is here.
-    pub(crate) async fn load(registry: &Registry) -> Result<Self, KeyError> {
-        let keys = registry.broker_keys().await?;
-        let usable = keys.into_iter().filter(|key| key.state != KeyState::Next);
-        let loaded = usable.map(|stored| Ok((stored.kid, Arc::new(load(stored)?))));
-        let ring = loaded.collect::<Result<HashMap<_, _>, Error>>()?;
+    pub(crate) fn get(&self, kid: &Kid) -> Option<&Entry> {
+        self.0.get(kid)
+    }
+
+    /// The public half of the key with this fingerprint.
+    pub(crate) fn public(&self, fingerprint: &Fingerprint) -> Option<&[u8]> {
+        let entry = self.0.get(&fingerprint.kid())?;
+        (entry.pair.fingerprint() == fingerprint).then_some(&*entry.public)
+    }
+
+    /// Checks only what is not in `known`: that takes longer than loading.
+    async fn load(registry: &Registry, known: &Self) -> Result<Self, KeyError> {
+        let mut ring = HashMap::new();
+        for stored in registry.broker_keys().await? {
+            let (kid, state, successor) = (stored.kid, stored.state, stored.successor);
+            let public: Arc<[u8]> = stored.public.as_slice().into();
+            let pair = match known.0.get(&kid).filter(|known| known.public == public) {
+                Some(known) => known.pair.clone(),
+                None => Arc::new(load(stored)?),
+            };
+            let entry = Entry {
+                pair,
+                public,
+                state,
+                successor,
+            };
+            ring.insert(kid, entry);
+        }
         if ring.is_empty() {
             Err(KeyError::None)
         } else {
@@ -36,9 +109,12 @@ impl KeyRing {
         }
     }
 
-    /// The key that a client names.
-    pub(crate) fn get(&self, kid: &Kid) -> Option<&Arc<KeyPair>> {
-        self.0.get(kid)
+    fn is_like(&self, other: &Self) -> bool {
+        let same = |(kid, entry): (&Kid, &Entry)| {
+            let other = other.0.get(kid);
+            other.is_some_and(|other| other.state == entry.state && other.successor == entry.successor)
+        };
+        self.0.len() == other.0.len() && self.0.iter().all(same)
     }
 }
 
@@ -57,12 +133,13 @@ impl Registry {
             public,
             secret,
             state: KeyState::Current,
+            successor: None,
         };
         self.add_broker_key(&stored, unix_now()).await?;
         Ok(line)
     }
 
-    /// The line that clients pin for each current broker key, oldest first.
+    /// The line that clients pin for each current broker key, oldest first, with the fingerprint of its successor.
     ///
     /// # Errors
     /// As [`Registry::broker_keys`].
@@ -71,7 +148,11 @@ impl Registry {
         let current = keys.iter().filter(|key| key.state == KeyState::Current);
         current
             .map(|stored| match BrokerKey::parse(&stored.public) {
-                Ok(key) => Ok(BrokerLine { key, successor: None }.to_string()),
+                Ok(key) => Ok(BrokerLine {
+                    key,
+                    successor: stored.successor,
+                }
+                .to_string()),
                 Err(_) => Err(RegistryError::Damaged("broker key")),
             })
             .collect()
@@ -98,7 +179,7 @@ pub(crate) fn decoy(kem: KemId, group: Group) -> Result<Vec<u8>, Error> {
 }
 
 /// `kem | group | pk | gx`, and `dk | x`.
-fn generate(kem: KemId, group: Group) -> Result<(Vec<u8>, Zeroizing<Vec<u8>>), Error> {
+pub(crate) fn generate(kem: KemId, group: Group) -> Result<(Vec<u8>, Zeroizing<Vec<u8>>), Error> {
     let scheme = AnyKem::new(kem).ok_or(Error::Unsupported)?;
     let mut public = vec![0; 2 + kem.ek_len() + group.share_len()];
     let mut secret = Zeroizing::new(vec![0; scheme.dk_len() + DhSecret::LEN]);

@@ -45,6 +45,7 @@ pub mod metrics;
 pub mod policy;
 mod refusal;
 pub mod registry;
+pub mod rotation;
 mod tickets;
 pub mod wire;
 

@@ -40,6 +40,12 @@ pub struct Metrics {
     pub reauthentications: Counter,
     /// `kemqtt_tickets_total`: session tickets given out.
     pub tickets: Counter,
+    /// `kemqtt_key_news_total` by kind: successors announced to clients, and next keys sent to those under a retiring key.
+    pub key_news: Family<KeyNewsLabel, Counter>,
+    /// `kemqtt_key_changes_total`: how often the broker keys of the registry have changed.
+    pub key_changes: Counter,
+    /// `kemqtt_retiring_key_handshakes_total`: clients that still came with a key that retires.
+    pub retiring_key_handshakes: Counter,
     /// `kemqtt_router_restarts_total`: embedded routers replaced because they died.
     pub router_restarts: Counter,
     /// `kemqtt_router_links`: links into the embedded router.
@@ -72,6 +78,13 @@ pub struct Closed {
     pub cause: &'static str,
 }
 
+/// Label of news about broker keys.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct KeyNewsLabel {
+    /// `successor` or `next-key`.
+    pub kind: &'static str,
+}
+
 /// Label of a direction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct Direction {
@@ -95,6 +108,9 @@ impl Metrics {
             bytes: Family::default(),
             reauthentications: Counter::default(),
             tickets: Counter::default(),
+            key_news: Family::default(),
+            key_changes: Counter::default(),
+            retiring_key_handshakes: Counter::default(),
             router_restarts: Counter::default(),
             router_links: Gauge::default(),
             registry: Registry::with_prefix("kemqtt"),
@@ -166,6 +182,17 @@ impl Metrics {
             self.reauthentications.clone(),
         );
         r.register("tickets", "Session tickets given out", self.tickets.clone());
+        r.register("key_news", "News of broker keys told to clients", self.key_news.clone());
+        r.register(
+            "key_changes",
+            "Changes of the registry's broker keys",
+            self.key_changes.clone(),
+        );
+        r.register(
+            "retiring_key_handshakes",
+            "Handshakes under a retiring broker key",
+            self.retiring_key_handshakes.clone(),
+        );
         r.register(
             "router_restarts",
             "Embedded routers replaced",

@@ -4,6 +4,7 @@
 mod devices;
 mod keys;
 mod postgres;
+mod rotation;
 mod seal;
 mod sqlite;
 mod tickets;
@@ -37,6 +38,11 @@ impl Registry {
     /// Closes all database connections.
     pub async fn close(&self) {
         self.pool.close().await;
+    }
+
+    /// The key that seals secrets outside of the tables too.
+    pub(crate) fn seal(&self) -> &SealKey {
+        &self.seal
     }
 
     async fn migrate(pool: AnyPool, seal: SealKey, store: Store) -> Result<Self, RegistryError> {
@@ -97,6 +103,15 @@ pub enum RegistryError {
     /// A realm has one current key per KEM and group.
     #[error("there is a current key of this kind already")]
     DuplicateKey,
+    /// No such broker key.
+    #[error("no such broker key")]
+    UnknownKey,
+    /// Clients keep the first successor that they hear of, so there is no second one.
+    #[error("this broker key has a successor already, or is not current")]
+    SuccessorKnown,
+    /// Clients follow only to the announced key.
+    #[error("this is not the key that was announced as the successor of the current one")]
+    NotSuccessor,
     /// A stored value does not parse: another program wrote it.
     #[error("registry holds a damaged {0}")]
     Damaged(&'static str),

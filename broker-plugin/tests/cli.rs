@@ -70,6 +70,7 @@ fn help_explains_every_command_by_example() {
         "enroll",
         "list",
         "revoke",
+        "rotate-key",
         "check-config",
         "print-default-config",
     ] {
@@ -203,4 +204,52 @@ async fn run_serves_until_it_is_told_to_stop() {
             != "-",
         "last seen"
     );
+}
+
+fn successors(place: &Place) -> Vec<std::path::PathBuf> {
+    let files = fs::read_dir(place.0.path()).unwrap().map(|entry| entry.unwrap().path());
+    files
+        .filter(|path| path.to_str().unwrap().contains("kemqtt-successor-"))
+        .collect()
+}
+
+#[test]
+fn rotate_key_makes_the_successor_current_and_then_forgets_the_old_key() {
+    let place = Place::new();
+    let pin = place.ok(&["init"]);
+    let first = line(&pin, "hkm1-broker ").to_owned();
+    let successor = first.split(' ').nth(2).expect("the pin names the successor").to_owned();
+    let files = successors(&place);
+    assert_eq!(files.len(), 1);
+    assert!(files[0].to_str().unwrap().contains(&successor[..16]));
+    assert_eq!(fs::metadata(&files[0]).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(
+        place.fails(&["rotate-key", "--announce"]).contains("has a successor already"),
+        "write-once"
+    );
+    assert!(place.fails(&["rotate-key", "--retire"]).contains("no key retires"));
+
+    // The successor is kept elsewhere.
+    let safe = tempfile::tempdir().unwrap();
+    let moved = safe.path().join(files[0].file_name().unwrap());
+    fs::rename(&files[0], &moved).unwrap();
+    assert!(place.fails(&["rotate-key"]).contains("--successors"));
+    fs::set_permissions(&moved, fs::Permissions::from_mode(0o640)).unwrap();
+    let folder = safe.path().to_str().unwrap();
+    assert!(place.fails(&["rotate-key", "--successors", folder]).contains("chmod 600"));
+    fs::set_permissions(&moved, fs::Permissions::from_mode(0o600)).unwrap();
+    let out = place.ok(&["rotate-key", "--successors", folder]);
+    assert_eq!(line(&out, "current "), format!("current {successor}"));
+    let second = line(&out, "hkm1-broker ").to_owned();
+    assert_ne!(second.split(' ').nth(1), first.split(' ').nth(1));
+    assert!(!moved.exists(), "its key is in the registry now");
+    assert_eq!(fs::read_dir(safe.path()).unwrap().count(), 1, "and the next one is here");
+
+    let list = place.ok(&["rotate-key", "--list"]);
+    assert_eq!((list.matches("current ").count(), list.matches("retiring ").count()), (1, 1));
+    assert!(line(&list, "current ").contains(&successor));
+    assert!(line(&list, "retiring ").ends_with(&successor));
+    let retired = place.ok(&["rotate-key", "--retire"]);
+    assert_eq!(retired.lines().count(), 1);
+    assert!(!place.ok(&["rotate-key", "--list"]).contains("retiring"));
 }

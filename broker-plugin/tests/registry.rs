@@ -161,6 +161,7 @@ async fn broker_keys_and_the_decoy_secret_survive_a_restart() {
         public: vec![2, 1, kid],
         secret: vec![kid; 64].into(),
         state,
+        successor: None,
     };
     registry.add_broker_key(&key(1, KeyState::Current), 10).await.unwrap();
     registry.add_broker_key(&key(2, KeyState::Retiring), 5).await.unwrap();

@@ -118,7 +118,8 @@ impl State {
 
 async fn relay(near: TcpStream, target: SocketAddr, state: &Mutex<State>) -> Result<()> {
     let far = TcpStream::connect(target).await?;
-    (near.set_nodelay(true)?, far.set_nodelay(true)?);
+    near.set_nodelay(true)?;
+    far.set_nodelay(true)?;
     let ((near_rx, near_tx), (far_rx, far_tx)) = (near.into_split(), far.into_split());
     let up = pump(near_rx, far_tx, Direction::ToBroker, state);
     let down = pump(far_rx, near_tx, Direction::ToClient, state);

@@ -11,6 +11,8 @@ pub(crate) struct Init {
     /// Broker key to make, KEM/group; may be given several times.
     #[arg(long = "key", value_name = "KEM/GROUP", default_value = "mlkem768/x25519", value_parser = parse_kind)]
     keys: Vec<(KemId, Group)>,
+    #[command(flatten)]
+    successors: super::rotate::Place,
 }
 
 impl Init {
@@ -23,9 +25,11 @@ impl Init {
                 .context("a new registry gets a new key file; move the old one away if it is not in use")?;
             Registry::create(&config.registry, seal).await?
         };
+        let folder = self.successors.folder(&config)?;
         println!("# pin on clients:");
         for (kem, group) in self.keys {
-            println!("{}", registry.generate_broker_key(kem, group).await?);
+            let pin = registry.generate_broker_key(kem, group).await?;
+            println!("{}", super::rotate::announce_for(&registry, &pin, &folder).await?);
         }
         eprintln!(
             "registry {}, sealed under {}",
@@ -37,7 +41,7 @@ impl Init {
     }
 }
 
-fn parse_kind(text: &str) -> Result<(KemId, Group), String> {
+pub(super) fn parse_kind(text: &str) -> Result<(KemId, Group), String> {
     let kem = [KemId::MlKem512, KemId::MlKem768, KemId::MlKem1024];
     let group = [Group::X25519, Group::P256];
     let found = text.split_once('/').and_then(|(kem_name, group_name)| {

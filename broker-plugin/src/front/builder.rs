@@ -20,7 +20,7 @@ use crate::{
     Backend, Limits, Metrics, Registry, RegistryError,
     admin::Admin,
     admission::{Admission, Workers},
-    keys::{KeyError, KeyRing},
+    keys::{KeyError, Keys},
     policy::{ClientIdPolicy, Policy},
     tickets::{Source, Tickets},
     wire::{Observer, WireEvent},
@@ -133,7 +133,7 @@ impl FrontBuilder {
         let backend = self.backend.ok_or(BuildError::Missing("backend"))?;
         let registry = self.registry.ok_or(BuildError::Missing("registry"))?;
         BrokerLimits::new(self.limits.record, self.limits.connect).map_err(|_| BuildError::Limits)?;
-        let keys = KeyRing::load(&registry).await?;
+        let keys = Keys::load(&registry).await?;
         let decoys = Decoys::load(&registry, AnySuite::all().map(|suite| suite.id())).await?;
         let decoy = DecoySecret::from_bytes(*registry.decoy_secret().await?);
         let tickets = Tickets::new(self.tickets);

@@ -12,7 +12,7 @@ use hybrid_handshake::{
         FixedHeader, PacketType,
         outer::{FromClient, Pieces, auth_len, frame_auth, frame_connack, read_connect, read_from_client},
     },
-    suite::SuiteId,
+    suite::{Mode, SuiteId},
 };
 use tokio::{
     io::AsyncWriteExt as _,
@@ -83,6 +83,8 @@ struct Established {
     reply: Reply,
     /// The broker key of the handshake.
     key: Arc<KeyPair>,
+    /// Whether it was a full one.
+    full: bool,
     /// The first message of the control stream.
     ticket: Option<Vec<u8>>,
 }
@@ -130,6 +132,7 @@ impl Connection {
             records,
             reply,
             key,
+            full: claim.mode != Mode::Resume,
             ticket,
         })
     }
@@ -204,6 +207,7 @@ impl Connection {
             records,
             reply,
             key,
+            full,
             ticket,
         } = established;
         let cause = match reply.stream {
@@ -220,6 +224,7 @@ impl Connection {
                     level: reply.level,
                     key,
                     device: reply.device.clone(),
+                    full,
                     news: ticket.into_iter().map(Say::Message).collect(),
                 };
                 splice::run(&self.shared, &mut self.stream, session, live.as_ref()).await

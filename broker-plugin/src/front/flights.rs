@@ -77,7 +77,7 @@ impl Offer {
 pub(super) fn check_m1(shared: &Shared, m1: &[u8]) -> Result<Hello, Refusal> {
     let header = M1Header::parse(m1)?;
     let suite = AnySuite::new(header.suite()).ok_or(Error::Unsupported)?;
-    let key = shared.keys.get(&header.kid()).ok_or(Error::Unsupported)?.clone();
+    let key = shared.keys.get(&header.kid()).ok_or(Error::Unsupported)?.pair;
     AwaitM1::new(suite, &header, key.secret()?)?;
     match header.mode() {
         Mode::Psk | Mode::Kem | Mode::Resume => {}
@@ -252,7 +252,7 @@ fn options(shared: &Shared, claim: &Claim) -> Capabilities {
         Mode::Anonymous => Capabilities::NONE,
         Mode::Kem | Mode::Psk | Mode::Resume => Capabilities::REAUTH,
     };
-    tickets.with(reauth)
+    Capabilities::KEY_NEWS.with(tickets).with(reauth)
 }
 
 const REGISTRY_PATIENCE: Duration = Duration::from_secs(3);

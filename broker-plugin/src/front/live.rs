@@ -84,6 +84,9 @@ pub(super) async fn watch(shared: Arc<Shared>) {
         if changed {
             shared.tickets.refresh(&shared.registry).await;
         }
+        if shared.keys.refresh(&shared.registry).await {
+            shared.metrics.key_changes.inc();
+        }
         if shared.live.is_empty() {
             continue;
         }

@@ -2,6 +2,7 @@
 //! reads no further before that is gone, so a slow reader on one side slows the writer on the other.
 
 mod inward;
+mod key_news;
 mod outward;
 mod renewal;
 
@@ -9,6 +10,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use hybrid_handshake::{
     Established,
+    message::Capabilities,
     mqtt::{Level, ReasonCode},
     suite::Suite as _,
 };
@@ -21,6 +23,7 @@ use crate::{
     keys::KeyPair,
 };
 use inward::{Inward, InwardEnd};
+use key_news::KeyNews;
 use outward::Outward;
 use renewal::{Renewal, Slot};
 
@@ -35,6 +38,8 @@ pub(super) struct Session {
     pub(super) key: Arc<KeyPair>,
     /// `None` for an anonymous client.
     pub(super) device: Option<String>,
+    /// Whether the handshake was a full one.
+    pub(super) full: bool,
     /// What the client gets first.
     pub(super) news: VecDeque<Say>,
 }
@@ -52,7 +57,8 @@ pub(super) async fn run(
         level,
         key,
         device,
-        news,
+        full,
+        mut news,
     } = session;
     let Established {
         suite,
@@ -71,9 +77,16 @@ pub(super) async fn run(
     let slot = Slot::default();
     let control = inward::Control::new(suite, options, reauth, asked_tx, slot.clone());
     let guard = shared.guard.map(|max| Guard::new(version, max));
+    let kid = key.fingerprint().kid();
+    let wants_news = options.has(Capabilities::KEY_NEWS);
+    let mut key_news = KeyNews::new(shared.keys.watch(), kid, wants_news, full, &shared.metrics);
+    news.extend(key_news.take());
+    if key_news.key_retires() {
+        shared.metrics.retiring_key_handshakes.inc();
+    }
     let mut inward = Inward::new(client_rx, backend_tx, opener, control, guard, &shared.metrics);
     let mut outward = Outward::new(client_tx, sealer, news, say_rx, slot, version, &shared.metrics);
-    let mut renewal = Renewal::new(shared, suite.id(), key, device.as_deref(), asked_rx, say_tx);
+    let mut renewal = Renewal::new(shared, suite.id(), key, device.as_deref(), asked_rx, say_tx, key_news);
     let revoked = async {
         match live {
             Some(entry) => entry.revoked.cancelled().await,

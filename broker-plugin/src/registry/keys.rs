@@ -1,6 +1,7 @@
 //! The realm's own keys: broker keys and single secrets.
 
-use sqlx::Row as _;
+use hybrid_handshake::identity::{BrokerKey, Fingerprint};
+use sqlx::{Any, Row as _, Transaction};
 use zeroize::Zeroizing;
 
 use super::{Registry, RegistryError, SealError, devices::seconds};
@@ -10,8 +11,6 @@ use super::{Registry, RegistryError, SealError, devices::seconds};
 pub enum KeyState {
     /// Given out to new clients.
     Current,
-    /// Announced by its fingerprint only.
-    Next,
     /// Still accepted.
     Retiring,
 }
@@ -20,13 +19,12 @@ impl KeyState {
     const fn name(self) -> &'static str {
         match self {
             Self::Current => "current",
-            Self::Next => "next",
             Self::Retiring => "retiring",
         }
     }
 
     fn parse(name: &str) -> Option<Self> {
-        [Self::Current, Self::Next, Self::Retiring]
+        [Self::Current, Self::Retiring]
             .into_iter()
             .find(|state| state.name() == name)
     }
@@ -42,6 +40,8 @@ pub struct StoredKey {
     pub secret: Zeroizing<Vec<u8>>,
     /// Its place in the rotation.
     pub state: KeyState,
+    /// h0 of the key after this one, if it has been made: its private half is not in the registry.
+    pub successor: Option<Fingerprint>,
 }
 
 impl Registry {
@@ -50,29 +50,42 @@ impl Registry {
     /// # Errors
     /// [`RegistryError::DuplicateKey`] if it is to be current and there is a current key of the same KEM and group.
     pub async fn add_broker_key(&self, key: &StoredKey, now: u64) -> Result<(), RegistryError> {
-        let sealed = self.seal.seal(&[BROKER_KEYS, &key.kid], &key.secret)?;
         let mut transaction = self.pool.begin().await?;
+        self.insert_key(&mut transaction, key, now).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    pub(super) async fn insert_key(
+        &self,
+        transaction: &mut Transaction<'_, Any>,
+        key: &StoredKey,
+        now: u64,
+    ) -> Result<(), RegistryError> {
+        let sealed = self.seal.seal(&[BROKER_KEYS, &key.kid], &key.secret)?;
         if key.state == KeyState::Current {
             let kind = key.public.get(..2).ok_or(RegistryError::Damaged("broker key"))?;
             let taken: Option<i64> = sqlx::query_scalar(
                 "SELECT created FROM broker_keys WHERE state = 'current' AND substr(public, 1, 2) = $1 LIMIT 1",
             )
             .bind(kind)
-            .fetch_optional(&mut *transaction)
+            .fetch_optional(&mut **transaction)
             .await?;
             if taken.is_some() {
                 return Err(RegistryError::DuplicateKey);
             }
         }
-        sqlx::query("INSERT INTO broker_keys (kid, public, sealed, state, created) VALUES ($1, $2, $3, $4, $5)")
-            .bind(&key.kid[..])
-            .bind(&key.public)
-            .bind(sealed)
-            .bind(key.state.name())
-            .bind(seconds(now))
-            .execute(&mut *transaction)
-            .await?;
-        transaction.commit().await?;
+        sqlx::query(
+            "INSERT INTO broker_keys (kid, public, sealed, state, successor, created) VALUES ($1, $2, $3, $4, $5, $6)",
+        )
+        .bind(&key.kid[..])
+        .bind(&key.public)
+        .bind(sealed)
+        .bind(key.state.name())
+        .bind(key.successor.map(|successor| successor.as_bytes().to_vec()))
+        .bind(seconds(now))
+        .execute(&mut **transaction)
+        .await?;
         Ok(())
     }
 
@@ -89,11 +102,17 @@ impl Registry {
                 let kid: Vec<u8> = row.try_get("kid")?;
                 let kid = <[u8; 8]>::try_from(kid.as_slice()).map_err(|_| RegistryError::Damaged("broker key"))?;
                 let state: String = row.try_get("state")?;
+                let successor: Option<Vec<u8>> = row.try_get("successor")?;
+                let successor = successor.map(|bytes| <[u8; Fingerprint::LEN]>::try_from(bytes.as_slice()));
+                let successor = successor
+                    .transpose()
+                    .map_err(|_| RegistryError::Damaged("broker key"))?;
                 Ok(StoredKey {
                     kid,
                     public: row.try_get("public")?,
                     secret: self.seal.open(&[BROKER_KEYS, &kid], row.try_get("sealed")?)?,
                     state: KeyState::parse(&state).ok_or(RegistryError::Damaged("broker key"))?,
+                    successor: successor.map(Fingerprint::from_bytes),
                 })
             })
             .collect()
@@ -147,6 +166,12 @@ impl Registry {
             .await?;
         self.value(name).await?.ok_or(RegistryError::Damaged("secret"))
     }
+}
+
+/// h0 of a key in its encoding.
+pub(super) fn fingerprint(public: &[u8]) -> Result<Fingerprint, RegistryError> {
+    let key = BrokerKey::parse(public).map_err(|_| RegistryError::Damaged("broker key"))?;
+    Ok(*key.fingerprint())
 }
 
 const BROKER_KEYS: &[u8] = b"broker_keys";

@@ -64,7 +64,7 @@ impl SealKey {
     }
 
     /// nonce(12) | ciphertext | tag(16), bound to `place`.
-    pub(super) fn seal(&self, place: &[&[u8]], secret: &[u8]) -> Result<Vec<u8>, SealError> {
+    pub(crate) fn seal(&self, place: &[&[u8]], secret: &[u8]) -> Result<Vec<u8>, SealError> {
         let mut nonce = [0; NONCE_LEN];
         getrandom::fill(&mut nonce).map_err(|_| SealError::Random)?;
         let mut sealed = Vec::with_capacity(NONCE_LEN + secret.len() + TAG_LEN);
@@ -80,7 +80,7 @@ impl SealKey {
     }
 
     /// Undoes [`SealKey::seal`].
-    pub(super) fn open(&self, place: &[&[u8]], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
+    pub(crate) fn open(&self, place: &[&[u8]], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
         let (nonce, rest) = sealed.split_first_chunk::<NONCE_LEN>().ok_or(SealError::Sealed)?;
         let (text, tag) = rest.split_last_chunk::<TAG_LEN>().ok_or(SealError::Sealed)?;
         let mut text = Zeroizing::new(text.to_vec());

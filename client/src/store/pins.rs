@@ -29,6 +29,8 @@ struct State {
     /// A key that has the successor's fingerprint and has not proved itself yet.
     next: Option<Pin>,
     attempts: u32,
+    /// Announcements and offers that contradicted the pin.
+    ignored: u32,
 }
 
 /// A broker key in its encoding, and what is known of its successor.
@@ -71,6 +73,12 @@ impl Pins {
         self.state().current.successor
     }
 
+    /// How many successors and next keys were ignored because they were not the ones that count. More than 0 means that a
+    /// broker key was stolen, or that its operator made a mistake.
+    pub fn ignored_news(&self) -> u32 {
+        self.state().ignored
+    }
+
     pub(crate) fn group(&self) -> Group {
         self.state().current.group
     }
@@ -107,6 +115,7 @@ impl Pins {
         match state.current.successor {
             Some(known) if known == *successor => {}
             Some(known) => {
+                state.ignored = state.ignored.saturating_add(1);
                 tracing::warn!(%known, announced = %successor, "another successor was announced and ignored");
             }
             None => {
@@ -130,6 +139,7 @@ impl Pins {
             state.next = Some(next);
             self.save(state);
         } else {
+            state.ignored = state.ignored.saturating_add(1);
             tracing::warn!(fingerprint = %next.fingerprint, "a new broker key is not the announced successor and was ignored");
         }
     }
@@ -141,6 +151,7 @@ impl Pins {
                 current,
                 next,
                 attempts: 0,
+                ignored: 0,
             }),
         }))
     }

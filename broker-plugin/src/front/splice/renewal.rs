@@ -25,7 +25,7 @@ use tokio::{
     time::{Instant, sleep_until, timeout},
 };
 
-use super::End;
+use super::{End, key_news::KeyNews};
 use crate::{
     admission::Urgency,
     front::{Shared, flights, inner},
@@ -66,7 +66,7 @@ pub(in crate::front) enum Say {
     Keys(Vec<u8>, Box<NewKeys>),
 }
 
-/// The re-authentications of one session, and its age.
+/// The re-authentications of one session, its age, and news of the broker keys while it lasts.
 pub(super) struct Renewal<'a> {
     shared: &'a Arc<Shared>,
     suite: SuiteId,
@@ -74,6 +74,7 @@ pub(super) struct Renewal<'a> {
     device: Option<&'a str>,
     asked: Receiver<Asked>,
     say: Sender<Say>,
+    news: KeyNews<'a>,
     deadline: Instant,
 }
 
@@ -85,6 +86,7 @@ impl<'a> Renewal<'a> {
         device: Option<&'a str>,
         asked: Receiver<Asked>,
         say: Sender<Say>,
+        news: KeyNews<'a>,
     ) -> Self {
         Self {
             deadline: Instant::now() + shared.limits.session_age,
@@ -94,6 +96,7 @@ impl<'a> Renewal<'a> {
             device,
             asked,
             say,
+            news,
         }
     }
 
@@ -102,6 +105,14 @@ impl<'a> Renewal<'a> {
         loop {
             let asked = tokio::select! {
                 asked = self.asked.recv() => asked,
+                () = self.news.changed() => {
+                    for say in self.news.take() {
+                        if let Err(end) = self.say(say).await {
+                            return end;
+                        }
+                    }
+                    continue;
+                }
                 () = sleep_until(self.deadline) => return End::Told("age", ReasonCode::MaximumConnectTime),
             };
             let done = match asked {
