@@ -224,7 +224,9 @@ fn rotate_key_makes_the_successor_current_and_then_forgets_the_old_key() {
     assert!(files[0].to_str().unwrap().contains(&successor[..16]));
     assert_eq!(fs::metadata(&files[0]).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(
-        place.fails(&["rotate-key", "--announce"]).contains("has a successor already"),
+        place
+            .fails(&["rotate-key", "--announce"])
+            .contains("has a successor already"),
         "write-once"
     );
     assert!(place.fails(&["rotate-key", "--retire"]).contains("no key retires"));
@@ -236,17 +238,28 @@ fn rotate_key_makes_the_successor_current_and_then_forgets_the_old_key() {
     assert!(place.fails(&["rotate-key"]).contains("--successors"));
     fs::set_permissions(&moved, fs::Permissions::from_mode(0o640)).unwrap();
     let folder = safe.path().to_str().unwrap();
-    assert!(place.fails(&["rotate-key", "--successors", folder]).contains("chmod 600"));
+    assert!(
+        place
+            .fails(&["rotate-key", "--successors", folder])
+            .contains("chmod 600")
+    );
     fs::set_permissions(&moved, fs::Permissions::from_mode(0o600)).unwrap();
     let out = place.ok(&["rotate-key", "--successors", folder]);
     assert_eq!(line(&out, "current "), format!("current {successor}"));
     let second = line(&out, "hkm1-broker ").to_owned();
     assert_ne!(second.split(' ').nth(1), first.split(' ').nth(1));
     assert!(!moved.exists(), "its key is in the registry now");
-    assert_eq!(fs::read_dir(safe.path()).unwrap().count(), 1, "and the next one is here");
+    assert_eq!(
+        fs::read_dir(safe.path()).unwrap().count(),
+        1,
+        "and the next one is here"
+    );
 
     let list = place.ok(&["rotate-key", "--list"]);
-    assert_eq!((list.matches("current ").count(), list.matches("retiring ").count()), (1, 1));
+    assert_eq!(
+        (list.matches("current ").count(), list.matches("retiring ").count()),
+        (1, 1)
+    );
     assert!(line(&list, "current ").contains(&successor));
     assert!(line(&list, "retiring ").ends_with(&successor));
     let retired = place.ok(&["rotate-key", "--retire"]);

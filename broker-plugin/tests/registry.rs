@@ -122,6 +122,27 @@ async fn revoke_marks_the_device_and_keeps_its_credential() {
 }
 
 #[tokio::test]
+async fn a_revoked_device_comes_back_with_another_credential_and_generation() {
+    let registry = Registry::in_memory().await.unwrap();
+    registry.enroll(enrolment("s1", &psk(7))).await.unwrap();
+    registry.enroll(enrolment("s2", &psk(8))).await.unwrap();
+    assert_eq!(registry.device("s1").await.unwrap().expect("enrolled").generation, 1);
+    let again = registry.enroll(enrolment("s1", &psk(9))).await;
+    assert!(
+        matches!(again, Err(RegistryError::DuplicateId(id)) if id == "s1"),
+        "not while it is active"
+    );
+    registry.revoke("s1").await.unwrap();
+    let shared = registry.enroll(enrolment("s1", &psk(8))).await;
+    assert!(matches!(shared, Err(RegistryError::SharedCredential(owner)) if owner == "s2"));
+    registry.enroll(enrolment("s1", &psk(9))).await.unwrap();
+    let device = registry.device("s1").await.unwrap().expect("enrolled");
+    assert!(matches!(&device.credential, Credential::Psk(psk) if **psk == [9; 32]));
+    assert_eq!((device.generation, device.revoked), (2, false));
+    assert_eq!(registry.device("s2").await.unwrap().expect("enrolled").generation, 1);
+}
+
+#[tokio::test]
 async fn client_ids_of_devices_are_reserved() {
     let registry = Registry::in_memory().await.unwrap();
     let client_ids = ["pump".to_owned(), "valve".to_owned()];

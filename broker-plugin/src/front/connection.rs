@@ -85,6 +85,8 @@ struct Established {
     key: Arc<KeyPair>,
     /// Whether it was a full one.
     full: bool,
+    /// Generation of the device's credential.
+    generation: u32,
     /// The first message of the control stream.
     ticket: Option<Vec<u8>>,
 }
@@ -133,6 +135,7 @@ impl Connection {
             reply,
             key,
             full: claim.mode != Mode::Resume,
+            generation,
             ticket,
         })
     }
@@ -208,6 +211,7 @@ impl Connection {
             reply,
             key,
             full,
+            generation,
             ticket,
         } = established;
         let cause = match reply.stream {
@@ -217,7 +221,7 @@ impl Connection {
                 let live = reply
                     .device
                     .as_deref()
-                    .map(|device| self.shared.live.enter(device, self.id));
+                    .map(|device| self.shared.live.enter(device, generation, self.id));
                 let session = Session {
                     records,
                     backend,

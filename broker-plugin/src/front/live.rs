@@ -12,16 +12,28 @@ use super::Shared;
 
 /// Sessions by device id.
 #[derive(Clone, Default)]
-pub(super) struct Live(Arc<Mutex<HashMap<String, HashMap<u64, CancellationToken>>>>);
+pub(super) struct Live(Arc<Mutex<Sessions>>);
+
+type Sessions = HashMap<String, HashMap<u64, Session>>;
+
+struct Session {
+    /// Of the credential that it began with.
+    generation: u32,
+    revoked: CancellationToken,
+}
 
 impl Live {
     /// Lists a session for as long as the entry lives.
-    pub(super) fn enter(&self, device: &str, connection: u64) -> Entry {
+    pub(super) fn enter(&self, device: &str, generation: u32, connection: u64) -> Entry {
         let revoked = CancellationToken::new();
+        let session = Session {
+            generation,
+            revoked: revoked.clone(),
+        };
         self.lock()
             .entry(device.to_owned())
             .or_default()
-            .insert(connection, revoked.clone());
+            .insert(connection, session);
         Entry {
             live: self.clone(),
             device: device.to_owned(),
@@ -34,18 +46,18 @@ impl Live {
         self.lock().is_empty()
     }
 
-    fn revoke(&self, devices: &[String]) {
+    /// Ends the sessions of these devices whose credential is of an earlier generation.
+    fn revoke(&self, withdrawn: &[(String, u32)]) {
         let live = self.lock();
-        for session in devices
-            .iter()
-            .filter_map(|device| live.get(device))
-            .flat_map(HashMap::values)
-        {
-            session.cancel();
+        for (device, valid) in withdrawn {
+            let sessions = live.get(device).into_iter().flat_map(HashMap::values);
+            sessions
+                .filter(|session| session.generation < *valid)
+                .for_each(|session| session.revoked.cancel());
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, HashMap<u64, CancellationToken>>> {
+    fn lock(&self) -> MutexGuard<'_, Sessions> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -90,8 +102,8 @@ pub(super) async fn watch(shared: Arc<Shared>) {
         if shared.live.is_empty() {
             continue;
         }
-        match shared.registry.revoked().await {
-            Ok(devices) => shared.live.revoke(&devices),
+        match shared.registry.withdrawn().await {
+            Ok(withdrawn) => shared.live.revoke(&withdrawn),
             Err(error) => tracing::warn!(%error, "cannot look for revocations"),
         }
     }

@@ -79,7 +79,8 @@ pub struct Enrolment<'a> {
 }
 
 impl Registry {
-    /// Enrols a device.
+    /// Enrols a device. One that was revoked may come back with this credential: its generation grows, so that tickets and
+    /// sessions of the old one end.
     ///
     /// # Errors
     /// [`RegistryError::DuplicateId`], [`RegistryError::SharedCredential`], or the database's.
@@ -89,7 +90,11 @@ impl Registry {
         let sealed = self.seal.seal(&[TABLE, new.id.as_bytes()], secret)?;
         let inserted = sqlx::query(
             "INSERT INTO devices (id, kind, sealed, fingerprint, client_ids, modes, lowest_suite, enrolled) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+             ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, sealed = excluded.sealed, \
+             fingerprint = excluded.fingerprint, client_ids = excluded.client_ids, modes = excluded.modes, \
+             lowest_suite = excluded.lowest_suite, enrolled = excluded.enrolled, last_seen = NULL, \
+             generation = devices.generation + 1, revoked = 0 WHERE devices.revoked = 1",
         )
         .bind(new.id)
         .bind(kind)
@@ -102,7 +107,8 @@ impl Registry {
         .execute(&self.pool)
         .await;
         match inserted {
-            Ok(_) => Ok(()),
+            Ok(done) if done.rows_affected() == 1 => Ok(()),
+            Ok(_) => Err(self.conflict(new.id, &fingerprint).await?),
             Err(error) if error.as_database_error().is_some_and(|e| e.is_unique_violation()) => {
                 Err(self.conflict(new.id, &fingerprint).await?)
             }
@@ -200,6 +206,23 @@ impl Registry {
         Ok(sqlx::query_scalar("SELECT id FROM devices WHERE revoked = 1")
             .fetch_all(&self.pool)
             .await?)
+    }
+
+    /// Which sessions have to end: per device, those whose credential has a generation below this one.
+    ///
+    /// # Errors
+    /// The database's, or [`RegistryError::Damaged`].
+    pub(crate) async fn withdrawn(&self) -> Result<Vec<(String, u32)>, RegistryError> {
+        let rows = sqlx::query("SELECT id, generation, revoked FROM devices WHERE revoked = 1 OR generation > 1")
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let generation: u32 = number(row, "generation")?;
+                let revoked = row.try_get::<i64, _>("revoked")? != 0;
+                Ok((row.try_get("id")?, if revoked { u32::MAX } else { generation }))
+            })
+            .collect()
     }
 
     /// Notes a finished handshake.

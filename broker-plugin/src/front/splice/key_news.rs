@@ -76,7 +76,7 @@ impl<'a> KeyNews<'a> {
     /// Completes when there may be news.
     pub(super) async fn changed(&mut self) {
         if !self.next || self.keys.changed().await.is_err() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 
