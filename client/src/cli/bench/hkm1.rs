@@ -16,7 +16,7 @@ pub(super) enum Hkm1Peer {
     /// A broker somewhere.
     Remote(Target),
     /// Responders in this process: one per group, because a broker key has one.
-    Loopback { x25519: Local, p256: Local },
+    Loopback { x25519: Box<Local>, p256: Box<Local> },
 }
 
 /// An address and how to connect to it.
@@ -41,8 +41,8 @@ impl Hkm1Peer {
     pub(super) async fn loopback() -> anyhow::Result<Self> {
         let device = Credential::generate_psk(DeviceId::new("bench")?)?;
         Ok(Self::Loopback {
-            x25519: Local::start(Group::X25519, &device).await?,
-            p256: Local::start(Group::P256, &device).await?,
+            x25519: Box::new(Local::start(Group::X25519, &device).await?),
+            p256: Box::new(Local::start(Group::P256, &device).await?),
         })
     }
 
