@@ -1,165 +1,124 @@
 //! The formal model of the handshake: composes each flow with each scenario, runs Verifpal, compares the verdicts.
 
-use std::{collections::BTreeMap, path::Path};
+mod scenario;
+
+use std::{
+    path::Path,
+    process::Command,
+    sync::{Mutex, PoisonError, mpsc},
+    thread,
+    time::Instant,
+};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use serde::Deserialize;
-use xshell::{Shell, cmd};
+use xshell::Shell;
+
+use crate::setup;
+use scenario::Table;
 
 /// How far to look.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// One session per principal instead of two, and no slow scenarios: minutes instead of an hour.
+    /// One session per principal and no slow rows: minutes instead of an hour.
     #[arg(long)]
-    quick: bool,
+    pub(crate) quick: bool,
     /// Only scenarios whose name contains this.
     #[arg(long, value_name = "TEXT")]
-    only: Option<String>,
+    pub(crate) only: Option<String>,
+    /// Print the composed models instead of running them.
+    #[arg(long)]
+    pub(crate) print: bool,
 }
 
 /// Runs the table in `hybrid-handshake/proofs/scenarios.toml`.
 pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
-    if cmd!(shell, "verifpal --version")
-        .quiet()
-        .ignore_stderr()
-        .read()
-        .is_err()
-    {
-        eprintln!("installing Verifpal (a few minutes, once)");
-        cmd!(
-            shell,
-            "cargo install --quiet --locked --ignore-rust-version verifpal --version 1.6.7"
-        )
-        .run()?;
-    }
     let folder = crate::root().join("hybrid-handshake/proofs");
-    let table: Table = toml::from_str(&shell.read_file(folder.join("scenarios.toml"))?)?;
-    let sessions = if options.quick { "1" } else { "2" };
-    let mut wrong = Vec::new();
-    for scenario in &table.scenario {
-        if (options.quick && scenario.slow) || options.only.as_ref().is_some_and(|text| !scenario.name.contains(text)) {
-            continue;
-        }
-        for (flow, expected) in &scenario.expect {
-            let found = verdict(
-                shell,
-                &scenario.compose(&folder.join(flow).with_extension("vp"))?,
-                sessions,
-            )?;
-            println!(
-                "{} {flow:<14} {found}  {}",
-                if found == *expected { "ok   " } else { "WRONG" },
-                scenario.name
-            );
-            if found != *expected {
-                wrong.push(format!("{}, {flow}: expected {expected}, found {found}", scenario.name));
-            }
+    let table = Table::load(&folder)?;
+    let mut jobs = Vec::new();
+    for row in table.rows(options.quick) {
+        if options.only.as_ref().is_none_or(|text| row.name.contains(text)) {
+            let model = row.scenario.compose(&folder.join(row.flow).with_extension("vp"))?;
+            jobs.push(Job { row, model });
         }
     }
+    ensure!(!jobs.is_empty(), "no scenario has such a name");
+    if options.print {
+        for Job { row, model } in &jobs {
+            println!("// {}: {}\n{model}", row.flow, row.name);
+        }
+        return Ok(());
+    }
+    setup::verifpal(shell)?;
+    let wrong = verify(&jobs)?;
     ensure!(
         wrong.is_empty(),
         "verdicts differ from the table:\n{}",
         wrong.join("\n")
     );
+    println!("{} verdicts as in the table", jobs.len());
     Ok(())
 }
 
-#[derive(Deserialize)]
-struct Table {
-    scenario: Vec<Scenario>,
+struct Job<'a> {
+    row: scenario::Row<'a>,
+    model: String,
 }
 
-#[derive(Deserialize)]
-struct Scenario {
-    name: String,
-    /// For the reader of the table.
-    #[serde(rename = "about")]
-    _about: String,
-    #[serde(default)]
-    slow: bool,
-    /// Names to leak per marker of the flows; those of `end-ROLE` leak in a phase after the session.
-    #[serde(default)]
-    leaks: BTreeMap<String, Vec<String>>,
-    #[serde(default)]
-    replace: Vec<(String, String)>,
-    expect: BTreeMap<String, String>,
-}
-
-impl Scenario {
-    /// The flow with this scenario's leaks and replacements.
-    fn compose(&self, flow: &Path) -> Result<String> {
-        let mut text = std::fs::read_to_string(flow).with_context(|| flow.display().to_string())?;
-        for (from, to) in &self.replace {
-            ensure!(
-                text.contains(from),
-                "{}: {} has no line {from:?}",
-                self.name,
-                flow.display()
-            );
-            text = text.replace(from, to);
-        }
-        let mut composed = String::new();
-        for line in text.lines() {
-            match line.trim().strip_prefix("//@ ") {
-                Some("end") => composed += &self.afterwards(&text),
-                Some(marker) => {
-                    if let Some(names) = self.names(marker, &text) {
-                        composed += &format!("\tleaks {names}\n");
+/// Runs the jobs, one per processor at a time, and returns the verdicts that differ.
+fn verify(jobs: &[Job<'_>]) -> Result<Vec<String>> {
+    let queue = Mutex::new(jobs.iter());
+    let (send, results) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            let (queue, send) = (&queue, send.clone());
+            scope.spawn(move || {
+                let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+                while let Some(job) = next() {
+                    let start = Instant::now();
+                    let found = verdict(&job.model, job.row.sessions);
+                    if send.send((job, found, start.elapsed())).is_err() {
+                        return;
                     }
                 }
-                None => composed += &format!("{line}\n"),
+            });
+        }
+        drop(send);
+        let mut wrong = Vec::new();
+        for (Job { row, .. }, found, time) in results {
+            let found = found.with_context(|| format!("{}, {}", row.name, row.flow))?;
+            let mark = if found == row.expected { "ok   " } else { "WRONG" };
+            println!(
+                "{mark} {:<14} x{} {found:<18} {:>4} s  {}",
+                row.flow,
+                row.sessions,
+                time.as_secs(),
+                row.name
+            );
+            if found != row.expected {
+                wrong.push(format!(
+                    "{}, {}: expected {}, found {found}",
+                    row.name, row.flow, row.expected
+                ));
             }
         }
-        Ok(composed)
-    }
-
-    /// A second phase, in which the principals of this flow leak what they had.
-    fn afterwards(&self, text: &str) -> String {
-        let roles = ["Broker", "Client", "Issuer"].into_iter().filter_map(|role| {
-            let names = self.names(&format!("end-{}", role.to_lowercase()), text)?;
-            text.contains(&format!("principal {role}["))
-                .then(|| format!("principal {role}[\n\tleaks {names}\n]\n\n"))
-        });
-        let roles: String = roles.collect();
-        if roles.is_empty() {
-            roles
-        } else {
-            format!("phase[1]\n\n{roles}")
-        }
-    }
-
-    /// Those of the marker's names that the flow has, as Verifpal writes a list.
-    fn names(&self, marker: &str, text: &str) -> Option<String> {
-        let mut words = text
-            .split(|c: char| !c.is_alphanumeric() && c != '_')
-            .collect::<Vec<_>>();
-        words.sort_unstable();
-        let names: Vec<_> = self
-            .leaks
-            .get(marker)?
-            .iter()
-            .filter(|name| words.binary_search(&name.as_str()).is_ok())
-            .cloned()
-            .collect();
-        (!names.is_empty()).then(|| names.join(", "))
-    }
+        Ok(wrong)
+    })
 }
 
 /// Verifpal's verdicts on a model, such as `c0a1`.
-fn verdict(shell: &Shell, model: &str, sessions: &str) -> Result<String> {
-    let folder = shell.create_temp_dir()?;
-    let file = folder.path().join("model.vp");
-    shell.write_file(&file, model)?;
-    let report = cmd!(shell, "verifpal verify {file} --sessions {sessions} --format json")
-        .quiet()
-        .ignore_stderr()
-        .ignore_status()
-        .read()?;
-    let report: serde_json::Value = serde_json::from_str(&report)?;
-    let code = &report["models"][0]["analysis"]["code"];
+fn verdict(model: &str, sessions: u8) -> Result<String> {
+    let folder = Shell::new()?.create_temp_dir()?;
+    let file: &Path = &folder.path().join("model.vp");
+    std::fs::write(file, model)?;
+    let run = Command::new("verifpal")
+        .arg("verify")
+        .arg(file)
+        .args(["--sessions", &sessions.to_string(), "--format", "json"])
+        .output()?;
+    let report: serde_json::Value = serde_json::from_slice(&run.stdout).context("Verifpal printed no report")?;
+    let code = report["models"][0]["analysis"]["code"].as_str();
     Ok(code
-        .as_str()
         .with_context(|| {
             format!(
                 "Verifpal does not take the model: {}\n{model}",

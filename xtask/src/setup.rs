@@ -91,6 +91,23 @@ fn cargo_tools(shell: &Shell) -> Result<()> {
         eprintln!("installing cargo-fuzz (a minute, once)");
         cmd!(shell, "cargo install --quiet --locked cargo-fuzz").run()?;
     }
+    verifpal(shell)
+}
+
+/// Verifpal, in the version whose verdicts the table of `cargo xtask prove` holds.
+pub(crate) fn verifpal(shell: &Shell) -> Result<()> {
+    let version = "1.6.7";
+    let installed = cmd!(shell, "verifpal --version").quiet().ignore_stderr().read();
+    if installed.is_ok_and(|text| text.contains(version)) {
+        return Ok(());
+    }
+    eprintln!("installing Verifpal (a few minutes, once)");
+    // Its manifest asks for a newer compiler than it needs.
+    cmd!(
+        shell,
+        "cargo install --quiet --locked --force --ignore-rust-version verifpal --version {version}"
+    )
+    .run()?;
     Ok(())
 }
 

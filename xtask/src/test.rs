@@ -9,7 +9,7 @@ use std::{
 };
 use xshell::{Shell, cmd};
 
-use crate::{bench_avr, bench_m4, constant_time, embedded, fuzz, setup, simulators, vectors};
+use crate::{bench_avr, bench_m4, constant_time, embedded, fuzz, prove, setup, simulators, vectors};
 
 /// What to leave out; nothing by default, and CI leaves out nothing.
 #[derive(Args)]
@@ -48,6 +48,14 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         step("assembly for Cortex-M4", || bench_m4::check(shell))?;
         step("simulators", || simulators::check(shell))?;
         step("constant time", || constant_time::run(shell))?;
+        step("formal model", || {
+            let quick = prove::Options {
+                quick: true,
+                only: None,
+                print: false,
+            };
+            prove::run(shell, &quick)
+        })?;
     }
     let summary = step("tests", tests)?;
     if !options.tests_only {
