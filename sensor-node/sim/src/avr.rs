@@ -74,10 +74,9 @@ impl Avr {
     /// # Errors
     /// When the image cannot be read or simavr does not know the chip.
     pub fn load(image: &Path, setup: &Setup) -> Result<Self> {
-        let variables_end = Image::read(image)?
-            .symbol("_end")
-            .context("the image has no symbol _end")?
-            & 0xffff;
+        let file = Image::read(image)?;
+        let flash = file.sizes()?.flash;
+        let variables_end = file.symbol("_end").context("the image has no symbol _end")? & 0xffff;
         let mcu = CString::new(setup.mcu.as_str())?;
         let path = CString::new(image.as_os_str().as_bytes())?;
         // SAFETY: simavr's documented order of calls; the pointers outlive each call, and `core` is checked before use.
@@ -90,6 +89,12 @@ impl Avr {
             );
             let core = simavr::avr_make_mcu_by_name(mcu.as_ptr());
             ensure!(!core.is_null(), "simavr does not know the chip {}", setup.mcu);
+            let room = u64::from((*core).flashend) + 1;
+            ensure!(
+                flash <= room,
+                "the image takes {flash} bytes of flash, the {} has {room}",
+                setup.mcu
+            );
             simavr::avr_init(core);
             firmware.frequency = setup.frequency;
             (*core).set_log(1);

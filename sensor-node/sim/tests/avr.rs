@@ -70,6 +70,16 @@ fn flash_and_ram_are_those_of_avr_size() {
     assert!(bss > 16_000 && data > 0);
 }
 
+#[test]
+fn an_image_that_does_not_fit_the_flash_is_refused() {
+    let setup = Setup {
+        mcu: "attiny13".into(),
+        ..Setup::default()
+    };
+    let refused = Avr::load(&build("large"), &setup).err().expect("2 KB in 1 KB");
+    assert!(refused.to_string().contains("the attiny13 has 1024"), "{refused}");
+}
+
 fn started(name: &str) -> Avr {
     Avr::load(&build(name), &Setup::default()).expect("the image runs")
 }
