@@ -2,6 +2,7 @@
 
 mod events;
 mod proxy;
+pub mod scenarios;
 
 use std::{
     net::SocketAddr,
@@ -77,7 +78,17 @@ impl Field {
             self.file(id),
             self.nv_len.to_string(),
         );
-        let mut words = vec!["provision", "--nv", &nv, "--pin", &pin, "--credential", &credential, "--size", &size];
+        let mut words = vec![
+            "provision",
+            "--nv",
+            &nv,
+            "--pin",
+            &pin,
+            "--credential",
+            &credential,
+            "--size",
+            &size,
+        ];
         words.extend(seed.iter().flat_map(|seed| ["--seed", seed]));
         succeeded(output(&self.simulator, words).await?).map(drop)
     }
@@ -174,7 +185,10 @@ fn tools(image: &str) -> Result<PathBuf> {
     if let Some(folder) = std::env::var_os("KEMQTT_FIRMWARE") {
         return Ok(folder.into());
     }
-    BUILT.get_or_init(|| build(image).map_err(|error| format!("{error:#}"))).clone().map_err(|error| anyhow!(error))
+    BUILT
+        .get_or_init(|| build(image).map_err(|error| format!("{error:#}")))
+        .clone()
+        .map_err(|error| anyhow!(error))
 }
 
 fn build(image: &str) -> Result<PathBuf> {

@@ -3,6 +3,7 @@
 //! A program that is not installed is a failure, never a skipped test.
 
 mod capture;
+mod firmware;
 mod mosquitto;
 mod process;
 mod realm;
@@ -10,6 +11,7 @@ mod relay;
 mod sidecar;
 
 pub use capture::{Direction, Recorder, tshark};
+pub use firmware::{Events, Fault, Field, Image, Proxy, mark, scenarios};
 pub use mosquitto::{Mosquitto, mosquitto_pub, mosquitto_sub};
 pub use process::{Peer, binary, free_address, output};
 pub use realm::{Client, Log, Realm};

@@ -14,6 +14,16 @@ impl Events {
         Ok(Self(events.context("the simulator prints JSON")?))
     }
 
+    /// Parses the whole lines of a node that still runs.
+    pub fn parse_running(output: &str) -> Self {
+        Self(
+            output
+                .lines()
+                .filter_map(|line| serde_json::from_str(line).ok())
+                .collect(),
+        )
+    }
+
     /// The node's log.
     pub fn log(&self) -> Vec<&str> {
         self.of("log").filter_map(|event| event["text"].as_str()).collect()

@@ -1,0 +1,141 @@
+//! What every node has to live through, whatever its chip.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use super::{Events, Fault, Field, Proxy, mark};
+
+/// Readings arrive at a desktop client, and the session is resumed after the broker was restarted.
+///
+/// # Errors
+/// When it is otherwise.
+pub async fn readings_arrive_and_survive_a_restart(field: &Field) -> Result<()> {
+    let mut broker = field.start_broker().await?;
+    let mut subscriber = field.subscriber(2).await?;
+    let mut node = field.start_node(&[])?;
+    subscriber.logs("sensors/node/reading n=2").await?;
+    node.logs("up full").await?;
+    ensure!(!node.log().contains("up resumed"), "{}", node.log());
+
+    broker.kill().await?;
+    node.logs("down ").await?;
+    let _broker = field.start_broker().await?;
+    node.logs("up resumed").await?;
+    let before = Events::parse_running(&node.log()).log().len();
+    let mut subscriber = field.subscriber(1).await?;
+    subscriber.logs("sensors/node/reading").await?;
+    let events = Events::parse_running(&node.log());
+    ensure!(events.log().len() >= before, "{events:?}");
+    Ok(())
+}
+
+/// The power goes at every flight; the node's next life publishes, and never with a seed used before.
+///
+/// # Errors
+/// When it does not.
+pub async fn a_power_cut_at_any_flight_is_survived(field: &Field) -> Result<()> {
+    let _broker = field.start_broker().await?;
+    let mut seeds = vec![seed(field)?];
+    // Later than the start of the region, so that the flight is under way.
+    for cut in [
+        (mark::BOOT, 2_000),
+        (mark::PREPARE, 100_000),
+        (mark::WAIT_M2, 50_000),
+        (mark::M2, 10_000),
+        (mark::M3, 100_000),
+        (mark::WAIT_M4, 20_000),
+        (mark::M4, 1_000),
+        (mark::PUBLISH, 1_000),
+    ] {
+        let cut = format!("{}+{}", cut.0, cut.1);
+        field.node(&["--power-cut", &cut]).await?;
+        seeds.push(seed(field)?);
+        let events = field.node(&["--until", "pub "]).await?;
+        ensure!(events.logged("up "), "after a cut at {cut}: {events:?}");
+        seeds.push(seed(field)?);
+    }
+    let lives = seeds.len();
+    seeds.sort();
+    seeds.dedup();
+    // A cut while the seed is being replaced may leave the old one, which that life had not used yet.
+    ensure!(seeds.len() >= lives - 1, "a seed was used twice");
+    Ok(())
+}
+
+/// A forged M2 costs the node no more than symmetric work, and it asks again with the same M1. Gives the cycles of the
+/// refusal and of M3's making.
+///
+/// # Errors
+/// When it does more, or does not ask again.
+pub async fn a_forged_m2_costs_symmetric_work_only(field: &Field) -> Result<(u64, u64)> {
+    let _broker = field.start_broker().await?;
+    let proxy = Proxy::start(field.address(), Fault::FlipDown(100)).await?;
+    let events = field.node_at(proxy.address(), &["--until", "pub "]).await?;
+    let connections = events.connections();
+    let [forged, honest] = &connections[..] else {
+        anyhow::bail!("not two connections: {events:?}");
+    };
+    ensure!(forged.cycles(mark::M3).is_empty(), "it went on: {forged:?}");
+    ensure!(forged.logged("down ") && honest.logged("up full"), "{events:?}");
+    let sent = proxy.sent();
+    let m1: Vec<_> = sent.iter().map(|bytes| bytes.get(..M1_LEN)).collect();
+    ensure!(m1[0].is_some() && m1[0] == m1[1], "M1 changed between two attempts");
+    let refusal = *forged.cycles(mark::M2).first().context("it looked at box2")?;
+    let m3 = *honest.cycles(mark::M3).first().context("it made M3")?;
+    Ok((refusal, m3))
+}
+
+/// Lost bytes and a flood end an attempt, not the node.
+///
+/// # Errors
+/// When they do more.
+pub async fn lost_bytes_and_a_flood_end_in_a_retry(field: &Field) -> Result<()> {
+    let _broker = field.start_broker().await?;
+    for fault in [Fault::LoseDown(300), Fault::LoseUp(1000), Fault::Flood(20_000)] {
+        let proxy = Proxy::start(field.address(), fault).await?;
+        let events = field.node_at(proxy.address(), &["--until", "pub "]).await?;
+        ensure!(events.logged("down "), "{fault:?} went unnoticed: {events:?}");
+        ensure!(events.logged("up "), "{fault:?}: {events:?}");
+        ensure!(events.resets() == Some(0), "{fault:?} reset the node: {events:?}");
+    }
+    Ok(())
+}
+
+/// The cycles of every phase with secrets, for several devices under one broker key.
+///
+/// # Errors
+/// When a device does not get through.
+pub async fn cycles_of_devices(field: &Field, devices: u32) -> Result<Vec<[u64; 4]>> {
+    let _broker = field.start_broker().await?;
+    let mut cycles = Vec::new();
+    for device in 0..devices {
+        // Names of one length: the length is public.
+        let id = format!("unit{device}");
+        field.enrol(&id).await?;
+        field.provision(&id, Some(&format!("{device:02x}").repeat(32))).await?;
+        let events = field.node(&["--until", "pub "]).await?;
+        let first = |id| events.cycles(id).first().copied().context("the phase is marked");
+        cycles.push([
+            first(mark::PREPARE)?,
+            first(mark::M2)?,
+            first(mark::M3)?,
+            first(mark::M4)?,
+        ]);
+        // Its client id is free again once the broker has seen it go.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Ok(cycles)
+}
+
+/// Both seed slots.
+fn seed(field: &Field) -> Result<Vec<u8>> {
+    Ok(field
+        .memory()?
+        .get(..80)
+        .context("the memory has two seed slots")?
+        .to_vec())
+}
+
+/// The outer CONNECT's first part, up to and beyond the client's share.
+const M1_LEN: usize = 400;
