@@ -31,3 +31,14 @@ async fn a_forged_m2_costs_symmetric_work_only() -> Result<()> {
 async fn lost_bytes_and_a_flood_end_in_a_retry() -> Result<()> {
     scenarios::lost_bytes_and_a_flood_end_in_a_retry(&Field::new(IMAGE).await?).await
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cycles_do_not_depend_on_secrets() -> Result<()> {
+    let cycles = scenarios::cycles_of_devices(&Field::new(IMAGE).await?, 3).await?;
+    println!("prepare, M2, M3, M4: {cycles:?}");
+    ensure!(
+        cycles.iter().all(|device| *device == cycles[0]),
+        "they differ: {cycles:?}"
+    );
+    Ok(())
+}

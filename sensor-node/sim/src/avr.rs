@@ -30,17 +30,14 @@ pub struct Setup {
     pub mcu: String,
     /// Clock in Hz.
     pub frequency: u32,
-    /// Cycles of one byte on the receive line of UART 0: ten bits.
-    pub byte_cycles: u64,
 }
 
 impl Default for Setup {
-    /// An ATmega1284P at 16 MHz with a UART of 500 kbit/s.
+    /// An ATmega1284P at 16 MHz.
     fn default() -> Self {
         Self {
             mcu: "atmega1284p".into(),
             frequency: 16_000_000,
-            byte_cycles: 320,
         }
     }
 }
@@ -49,7 +46,6 @@ impl Default for Setup {
 pub struct Avr {
     core: *mut simavr::avr_t,
     state: *mut State,
-    rx_irq: *mut simavr::avr_irq_t,
 }
 
 /// What simavr's call-backs write; it lives as long as the chip.
@@ -58,12 +54,11 @@ struct State {
     exit: Option<u8>,
     sent: Vec<u8>,
     to_receive: VecDeque<u8>,
-    lost: u64,
+    receiver_is_empty: bool,
     resets: u32,
     /// Cycles of interrupt handlers, which no region counts.
     handler_cycles: u64,
     rx_irq: *mut simavr::avr_irq_t,
-    byte_cycles: u64,
     variables_end: u32,
     reset: Option<unsafe extern "C" fn(*mut simavr::avr_t)>,
 }
@@ -107,17 +102,16 @@ impl Avr {
                 exit: None,
                 sent: Vec::new(),
                 to_receive: VecDeque::new(),
-                lost: 0,
+                receiver_is_empty: false,
                 resets: 0,
                 handler_cycles: 0,
                 rx_irq,
-                byte_cycles: setup.byte_cycles,
                 variables_end: variables_end as u32,
                 reset: (*core).reset,
             }));
             (*core).custom.data = state.cast();
             (*core).reset = Some(on_reset);
-            let this = Self { core, state, rx_irq };
+            let this = Self { core, state };
             this.quiet_uart();
             this.hook();
             Ok(this)
@@ -128,9 +122,7 @@ impl Avr {
     pub fn run(&mut self, cycles: u64) -> Stop {
         let end = self.cycle() + cycles;
         loop {
-            if !self.rx_irq.is_null() {
-                self.start_receiving();
-            }
+            self.start_receiving();
             // SAFETY: `core` and `state` live until `self` is dropped; nothing else refers to them between two calls of simavr.
             let (state, chip) = unsafe {
                 let core = self.core;
@@ -195,7 +187,7 @@ impl Avr {
         self.state().resets
     }
 
-    /// Puts bytes on the receive line of UART 0; they arrive one after the other at the line's speed.
+    /// Puts bytes on the receive line of UART 0; they arrive one after the other, at the line's speed at most.
     pub fn uart_send(&mut self, bytes: &[u8]) {
         self.state_mut().to_receive.extend(bytes);
     }
@@ -208,11 +200,6 @@ impl Avr {
     /// Takes what the firmware has written to UART 0.
     pub fn uart_take(&mut self) -> Vec<u8> {
         mem::take(&mut self.state_mut().sent)
-    }
-
-    /// Bytes that came while the receiver was full.
-    pub fn uart_lost(&self) -> u64 {
-        self.state().lost
     }
 
     /// The content of the EEPROM.
@@ -280,22 +267,22 @@ impl Avr {
             if !sent.is_null() {
                 simavr::avr_irq_register_notify(sent, Some(on_sent), parameter);
             }
+            let empty = simavr::UART_IRQ_OUT_XON as c_int;
+            let empty = simavr::avr_io_getirq(self.core, u32::from_be_bytes(*b"uar0"), empty);
+            if !empty.is_null() {
+                simavr::avr_irq_register_notify(empty, Some(on_receiver_empty), parameter);
+            }
             simavr::avr_register_io_write(self.core, GPIOR0, Some(on_mark), parameter);
             simavr::avr_register_io_write(self.core, GPIOR1, Some(on_exit), parameter);
         }
     }
 
-    /// Sets the timer that feeds the receiver. A reset by the watchdog clears all timers, so it is looked after all the time.
+    /// The first byte after a pause; the others follow as the firmware reads.
     fn start_receiving(&mut self) {
-        // SAFETY: `state` lives as long as `core`, which is the only caller of the timer.
+        // SAFETY: `state` lives until `self` is dropped, and simavr does not run now.
         unsafe {
-            if (*self.state).to_receive.is_empty() {
-                return;
-            }
-            let parameter = self.state.cast();
-            if simavr::avr_cycle_timer_status(self.core, Some(on_byte_due), parameter) == 0 {
-                let pause = (*self.state).byte_cycles;
-                simavr::avr_cycle_timer_register(self.core, pause, Some(on_byte_due), parameter);
+            if (*self.state).receiver_is_empty && !(*self.state).to_receive.is_empty() {
+                feed(self.state);
             }
         }
     }
@@ -417,20 +404,21 @@ unsafe extern "C" fn on_sent(_: *mut simavr::avr_irq_t, byte: u32, state: *mut c
     unsafe { (*state.cast::<State>()).sent.push(byte as u8) }
 }
 
-unsafe extern "C" fn on_byte_due(
-    core: *mut simavr::avr_t,
-    when: simavr::avr_cycle_count_t,
-    state: *mut c_void,
-) -> simavr::avr_cycle_count_t {
-    // SAFETY: the pointer that was registered with this function, and a register of the chip.
+/// simavr's receiver is ready for a byte, which it then hands to the firmware after the time of one on the line. Bytes that
+/// come faster than the firmware reads therefore wait; an overrun is not modelled.
+unsafe extern "C" fn on_receiver_empty(_: *mut simavr::avr_irq_t, _: u32, state: *mut c_void) {
+    // SAFETY: the pointer that was registered with this function.
+    unsafe { feed(state.cast()) }
+}
+
+unsafe fn feed(state: *mut State) {
+    // SAFETY: the caller's pointer is valid, and no reference is held while simavr runs.
     unsafe {
-        let state = &mut *state.cast::<State>();
-        let Some(byte) = state.to_receive.pop_front() else {
-            return 0;
-        };
-        simavr::avr_raise_irq(state.rx_irq, byte.into());
-        state.lost += u64::from(*(*core).data.add(UCSR0A) & DATA_OVERRUN != 0);
-        when + state.byte_cycles
+        let byte = (*state).to_receive.pop_front();
+        (*state).receiver_is_empty = byte.is_none();
+        if let Some(byte) = byte {
+            simavr::avr_raise_irq((*state).rx_irq, byte.into());
+        }
     }
 }
 
@@ -438,8 +426,6 @@ unsafe extern "C" fn on_byte_due(
 const GPIOR0: u16 = 0x3e;
 const GPIOR1: u16 = 0x4a;
 const SPL: usize = 0x5d;
-const UCSR0A: usize = 0xc0;
-const DATA_OVERRUN: u8 = 1 << 3;
 const FIRST_RAM: u32 = 0x100;
 
 /// Flags of simavr's UART.

@@ -9,6 +9,8 @@ main:
     out _SFR_IO_ADDR(GPIOR0), r24
     rcall work
     out _SFR_IO_ADDR(GPIOR0), r1
+    ldi r24, 1                      ; 32 cycles a bit
+    sts UBRR0L, r24
     ldi r24, (1 << RXEN0) | (1 << TXEN0)
     sts UCSR0B, r24
 echo:
