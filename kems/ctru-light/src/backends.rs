@@ -1,5 +1,9 @@
 //! The arithmetic that a target may replace, and the choice among its implementations.
 
+#[cfg(target_arch = "avr")]
+mod avr;
+// Its twin in assembly replaces most of it.
+#[cfg_attr(target_arch = "avr", allow(dead_code))]
 mod portable;
 #[cfg(test)]
 mod tests;
@@ -10,7 +14,13 @@ use crate::encoding::{CT_LEN, F_LEN};
 use crate::ring::Poly;
 
 /// What the KEM calls unless the processor is known to offer more.
-pub(crate) use portable::Portable as Native;
+#[cfg(target_arch = "avr")]
+pub(crate) use avr::{Avr as Native, join, product, sum};
+#[cfg(not(target_arch = "avr"))]
+pub(crate) use {
+    crate::product::bytes::{join, product, sum},
+    portable::Portable as Native,
+};
 
 /// Arithmetic of Z_769\[x\]/(x^512 + 1), in time that does not depend on coefficients. Bounds are contract: callers rely on
 /// them, and one test drives every backend to them.

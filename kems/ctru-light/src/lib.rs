@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
 #![deny(unsafe_code)]
+#![cfg_attr(target_arch = "avr", feature(asm_experimental_arch))]
 #[cfg(test)]
 #[macro_use]
 extern crate std;
 
 mod backends;
+#[cfg_attr(target_arch = "avr", allow(dead_code))]
 mod block;
 #[cfg(test)]
 mod components;

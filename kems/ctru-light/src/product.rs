@@ -4,10 +4,14 @@
 //! 16-bit multiplication and one for those whose multiplier takes bytes. Codes of f that no key has give an arbitrary
 //! product.
 
+#[cfg_attr(target_arch = "avr", allow(dead_code))]
+pub(crate) mod bytes;
 mod karatsuba;
+#[cfg_attr(target_arch = "avr", allow(dead_code))]
 mod residues;
 
 pub(crate) use karatsuba::decrypt as decrypt_by_karatsuba;
+#[cfg_attr(target_arch = "avr", allow(unused_imports))]
 pub(crate) use residues::decrypt as decrypt_by_residues;
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use zeroize::Zeroize;
 
+use crate::backends::{join, product, sum};
 use crate::e8;
 use crate::encoding::{CT_LEN, F_LEN, f_prime};
 use crate::ring::N;
@@ -55,7 +56,7 @@ pub(super) fn multiply(ct: &[u8; CT_LEN], f: &[u8; F_LEN], v: &mut [u8; N]) {
 /// r = a * b, coefficients modulo 256. n = `a.len()` = `b.len()` is 16 times a power of two; `r` and `scratch` have 2 n.
 fn karatsuba(r: &mut [u8], a: &[u8], b: &[u8], scratch: &mut [u8]) {
     if let (Some(r), Some(a), Some(b)) = (r.as_mut_array(), a.as_array(), b.as_array()) {
-        return schoolbook(r, a, b);
+        return product(r, a, b);
     }
     let n = a.len();
     let (a_low, a_high) = a.split_at(n / 2);
@@ -63,38 +64,15 @@ fn karatsuba(r: &mut [u8], a: &[u8], b: &[u8], scratch: &mut [u8]) {
     let (middle, scratch) = scratch.split_at_mut(n);
     {
         let (a_sum, b_sum) = r[..n].split_at_mut(n / 2);
-        add(a_sum, a_low, a_high);
-        add(b_sum, b_low, b_high);
+        sum(a_sum, a_low, a_high);
+        sum(b_sum, b_low, b_high);
         karatsuba(middle, a_sum, b_sum, scratch);
     }
     let (bottom, top) = r.split_at_mut(n);
     karatsuba(bottom, a_low, b_low, scratch);
     karatsuba(top, a_high, b_high, scratch);
-    for (m, (l, h)) in middle.iter_mut().zip(bottom.iter().zip(top.iter())) {
-        *m = m.wrapping_sub(*l).wrapping_sub(*h);
-    }
-    for (r, m) in r[n / 2..].iter_mut().zip(middle) {
-        *r = r.wrapping_add(*m);
-    }
+    join(r, middle);
 }
 
-/// r = a * b.
-fn schoolbook(r: &mut [u8; 2 * BASE], a: &[u8; BASE], b: &[u8; BASE]) {
-    *r = [0; 2 * BASE];
-    for (i, a) in a.iter().enumerate() {
-        for (r, b) in r[i..].iter_mut().zip(b) {
-            *r = r.wrapping_add(a.wrapping_mul(*b));
-        }
-    }
-}
-
-fn add(sum: &mut [u8], a: &[u8], b: &[u8]) {
-    for (sum, (a, b)) in sum.iter_mut().zip(a.iter().zip(b)) {
-        *sum = a.wrapping_add(*b);
-    }
-}
-
-/// Where schoolbook multiplication takes over.
-const BASE: usize = 16;
 /// -1.
 const MINUS: u8 = 0xff;

@@ -27,66 +27,66 @@ ctru_light_ntt:
     ; x[0..7] += 684: reaches every output once, cancels the +255 of the last step
     ld r18, Z+
     ld r19, Z
-    subi r18, lo8(-684)
-    sbci r19, hi8(-684)
+    subi r18, 84
+    sbci r19, 253
     st Z, r19
     st -Z, r18
     adiw r30, 2
     ld r18, Z+
     ld r19, Z
-    subi r18, lo8(-684)
-    sbci r19, hi8(-684)
+    subi r18, 84
+    sbci r19, 253
     st Z, r19
     st -Z, r18
     adiw r30, 2
     ld r18, Z+
     ld r19, Z
-    subi r18, lo8(-684)
-    sbci r19, hi8(-684)
+    subi r18, 84
+    sbci r19, 253
     st Z, r19
     st -Z, r18
     adiw r30, 2
     ld r18, Z+
     ld r19, Z
-    subi r18, lo8(-684)
-    sbci r19, hi8(-684)
+    subi r18, 84
+    sbci r19, 253
     st Z, r19
     st -Z, r18
     adiw r30, 2
     ld r18, Z+
     ld r19, Z
-    subi r18, lo8(-684)
-    sbci r19, hi8(-684)
+    subi r18, 84
+    sbci r19, 253
     st Z, r19
     st -Z, r18
     adiw r30, 2
     ld r18, Z+
     ld r19, Z
-    subi r18, lo8(-684)
-    sbci r19, hi8(-684)
+    subi r18, 84
+    sbci r19, 253
     st Z, r19
     st -Z, r18
     adiw r30, 2
     ld r18, Z+
     ld r19, Z
-    subi r18, lo8(-684)
-    sbci r19, hi8(-684)
+    subi r18, 84
+    sbci r19, 253
     st Z, r19
     st -Z, r18
     adiw r30, 2
     ld r18, Z+
     ld r19, Z
-    subi r18, lo8(-684)
-    sbci r19, hi8(-684)
+    subi r18, 84
+    sbci r19, 253
     st Z, r19
     st -Z, r18
     movw r30, r28
-    subi r30, lo8(-128)
-    sbci r31, hi8(-128)
+    subi r30, 128
+    sbci r31, 255
     ldi r24, 3
     ldi r25, 0
-    ldi r26, lo8(6152)
-    ldi r27, hi8(6152)
+    ldi r26, 8
+    ldi r27, 24
     ldi r20, 64
 .Lntt1:
     ldd r2, Y+0
@@ -636,10 +636,10 @@ ctru_light_ntt:
     breq 1f
     rjmp .Lntt2_0
 1:
-    subi r28, lo8(-112)
-    sbci r29, hi8(-112)
-    subi r30, lo8(-112)
-    sbci r31, hi8(-112)
+    subi r28, 144
+    sbci r29, 255
+    subi r30, 144
+    sbci r31, 255
     ldi r20, 8
 .Lntt2_1:
     ldd r2, Y+0
@@ -900,10 +900,10 @@ ctru_light_ntt:
     breq 1f
     rjmp .Lntt2_1
 1:
-    subi r28, lo8(-112)
-    sbci r29, hi8(-112)
-    subi r30, lo8(-112)
-    sbci r31, hi8(-112)
+    subi r28, 144
+    sbci r29, 255
+    subi r30, 144
+    sbci r31, 255
     ldi r20, 8
 .Lntt2_2:
     ldd r2, Y+0
@@ -1178,10 +1178,10 @@ ctru_light_ntt:
     breq 1f
     rjmp .Lntt2_2
 1:
-    subi r28, lo8(-112)
-    sbci r29, hi8(-112)
-    subi r30, lo8(-112)
-    sbci r31, hi8(-112)
+    subi r28, 144
+    sbci r29, 255
+    subi r30, 144
+    sbci r31, 255
     ldi r20, 8
 .Lntt2_3:
     ldd r2, Y+0
@@ -1454,10 +1454,10 @@ ctru_light_ntt:
     breq 1f
     rjmp .Lntt2_3
 1:
-    subi r28, lo8(-112)
-    sbci r29, hi8(-112)
-    subi r30, lo8(-112)
-    sbci r31, hi8(-112)
+    subi r28, 144
+    sbci r29, 255
+    subi r30, 144
+    sbci r31, 255
     ldi r20, 8
 .Lntt2_4:
     ldd r2, Y+0
@@ -1736,10 +1736,10 @@ ctru_light_ntt:
     breq 1f
     rjmp .Lntt2_4
 1:
-    subi r28, lo8(-112)
-    sbci r29, hi8(-112)
-    subi r30, lo8(-112)
-    sbci r31, hi8(-112)
+    subi r28, 144
+    sbci r29, 255
+    subi r30, 144
+    sbci r31, 255
     ldi r20, 8
 .Lntt2_5:
     ldd r2, Y+0
@@ -2018,10 +2018,10 @@ ctru_light_ntt:
     breq 1f
     rjmp .Lntt2_5
 1:
-    subi r28, lo8(-112)
-    sbci r29, hi8(-112)
-    subi r30, lo8(-112)
-    sbci r31, hi8(-112)
+    subi r28, 144
+    sbci r29, 255
+    subi r30, 144
+    sbci r31, 255
     ldi r20, 8
 .Lntt2_6:
     ldd r2, Y+0
@@ -2296,10 +2296,10 @@ ctru_light_ntt:
     breq 1f
     rjmp .Lntt2_6
 1:
-    subi r28, lo8(-112)
-    sbci r29, hi8(-112)
-    subi r30, lo8(-112)
-    sbci r31, hi8(-112)
+    subi r28, 144
+    sbci r29, 255
+    subi r30, 144
+    sbci r31, 255
     ldi r20, 8
 .Lntt2_7:
     ldd r2, Y+0
@@ -2736,13 +2736,13 @@ ctru_light_basemul:
     mul r0, r22
     sub r24, r0
     sbc r25, r1
-    subi r24, lo8(-769)
-    sbci r25, hi8(-769)
+    subi r24, 255
+    sbci r25, 252
     movw r18, r2
     sub r18, r24
     sbc r19, r25
-    subi r18, lo8(-2307)
-    sbci r19, hi8(-2307)
+    subi r18, 253
+    sbci r19, 246
     sts ctru_bma_vars+4+0, r18
     sts ctru_bma_vars+4+1, r19
     add r2, r24
@@ -2762,13 +2762,13 @@ ctru_light_basemul:
     mul r0, r22
     sub r24, r0
     sbc r25, r1
-    subi r24, lo8(-769)
-    sbci r25, hi8(-769)
+    subi r24, 255
+    sbci r25, 252
     movw r18, r4
     sub r18, r24
     sbc r19, r25
-    subi r18, lo8(-2307)
-    sbci r19, hi8(-2307)
+    subi r18, 253
+    sbci r19, 246
     sts ctru_bma_vars+4+2, r18
     sts ctru_bma_vars+4+3, r19
     add r4, r24
@@ -2788,13 +2788,13 @@ ctru_light_basemul:
     mul r0, r22
     sub r24, r0
     sbc r25, r1
-    subi r24, lo8(-769)
-    sbci r25, hi8(-769)
+    subi r24, 255
+    sbci r25, 252
     movw r18, r6
     sub r18, r24
     sbc r19, r25
-    subi r18, lo8(-2307)
-    sbci r19, hi8(-2307)
+    subi r18, 253
+    sbci r19, 246
     sts ctru_bma_vars+4+4, r18
     sts ctru_bma_vars+4+5, r19
     add r6, r24
@@ -2814,13 +2814,13 @@ ctru_light_basemul:
     mul r0, r22
     sub r24, r0
     sbc r25, r1
-    subi r24, lo8(-769)
-    sbci r25, hi8(-769)
+    subi r24, 255
+    sbci r25, 252
     movw r18, r8
     sub r18, r24
     sbc r19, r25
-    subi r18, lo8(-2307)
-    sbci r19, hi8(-2307)
+    subi r18, 253
+    sbci r19, 246
     sts ctru_bma_vars+4+6, r18
     sts ctru_bma_vars+4+7, r19
     add r8, r24
@@ -2855,13 +2855,13 @@ ctru_light_basemul:
     mul r0, r22
     sub r24, r0
     sbc r25, r1
-    subi r24, lo8(-1453)
-    sbci r25, hi8(-1453)
+    subi r24, 83
+    sbci r25, 250
     movw r18, r10
     sub r18, r24
     sbc r19, r25
-    subi r18, lo8(-2906)
-    sbci r19, hi8(-2906)
+    subi r18, 166
+    sbci r19, 244
     mul r18, r22
     com r19
     add r0, r19
@@ -2890,13 +2890,13 @@ ctru_light_basemul:
     mul r0, r22
     sub r24, r0
     sbc r25, r1
-    subi r24, lo8(-1453)
-    sbci r25, hi8(-1453)
+    subi r24, 83
+    sbci r25, 250
     movw r18, r12
     sub r18, r24
     sbc r19, r25
-    subi r18, lo8(-2906)
-    sbci r19, hi8(-2906)
+    subi r18, 166
+    sbci r19, 244
     mul r18, r22
     com r19
     add r0, r19
@@ -2925,13 +2925,13 @@ ctru_light_basemul:
     mul r0, r22
     sub r24, r0
     sbc r25, r1
-    subi r24, lo8(-1453)
-    sbci r25, hi8(-1453)
+    subi r24, 83
+    sbci r25, 250
     movw r18, r14
     sub r18, r24
     sbc r19, r25
-    subi r18, lo8(-2906)
-    sbci r19, hi8(-2906)
+    subi r18, 166
+    sbci r19, 244
     mul r18, r22
     com r19
     add r0, r19
@@ -2960,13 +2960,13 @@ ctru_light_basemul:
     mul r0, r22
     sub r24, r0
     sbc r25, r1
-    subi r24, lo8(-1453)
-    sbci r25, hi8(-1453)
+    subi r24, 83
+    sbci r25, 250
     movw r18, r16
     sub r18, r24
     sbc r19, r25
-    subi r18, lo8(-2906)
-    sbci r19, hi8(-2906)
+    subi r18, 166
+    sbci r19, 244
     mul r18, r22
     com r19
     add r0, r19
@@ -3053,8 +3053,8 @@ ctru_light_basemul:
     mul r0, r22
     sub r24, r0
     sbc r25, r1
-    subi r24, lo8(-1453)
-    sbci r25, hi8(-1453)
+    subi r24, 83
+    sbci r25, 250
     mul r24, r22
     com r25
     add r0, r25
@@ -3130,8 +3130,8 @@ ctru_light_basemul:
     mul r0, r22
     sub r24, r0
     sbc r25, r1
-    subi r24, lo8(-1453)
-    sbci r25, hi8(-1453)
+    subi r24, 83
+    sbci r25, 250
     mul r24, r22
     com r25
     add r0, r25
@@ -3207,8 +3207,8 @@ ctru_light_basemul:
     mul r0, r22
     sub r24, r0
     sbc r25, r1
-    subi r24, lo8(-1453)
-    sbci r25, hi8(-1453)
+    subi r24, 83
+    sbci r25, 250
     mul r24, r22
     com r25
     add r0, r25
@@ -3352,8 +3352,8 @@ ctru_light_basemul:
     std Y+7, r25
     sub r18, r0
     sbc r19, r1
-    subi r18, lo8(-1538)
-    sbci r19, hi8(-1538)
+    subi r18, 254
+    sbci r19, 249
     ; d = c+ - c- + 1538 in [567, 2509]; c_hi = d/w
     mul r18, r27
     movw r24, r0
@@ -3388,8 +3388,8 @@ ctru_light_basemul:
     sub r0, r24
     sbc r1, r25
     movw r24, r0
-    subi r24, lo8(-3760)
-    sbci r25, hi8(-3760)
+    subi r24, 80
+    sbci r25, 241
     mul r24, r22
     com r25
     add r0, r25
@@ -3458,8 +3458,8 @@ ctru_light_basemul:
     std Y+5, r25
     sub r18, r0
     sbc r19, r1
-    subi r18, lo8(-1538)
-    sbci r19, hi8(-1538)
+    subi r18, 254
+    sbci r19, 249
     ; d = c+ - c- + 1538 in [567, 2509]; c_hi = d/w
     mul r18, r27
     movw r24, r0
@@ -3494,8 +3494,8 @@ ctru_light_basemul:
     sub r0, r24
     sbc r1, r25
     movw r24, r0
-    subi r24, lo8(-3760)
-    sbci r25, hi8(-3760)
+    subi r24, 80
+    sbci r25, 241
     mul r24, r22
     com r25
     add r0, r25
@@ -3564,8 +3564,8 @@ ctru_light_basemul:
     std Y+3, r25
     sub r18, r0
     sbc r19, r1
-    subi r18, lo8(-1538)
-    sbci r19, hi8(-1538)
+    subi r18, 254
+    sbci r19, 249
     ; d = c+ - c- + 1538 in [567, 2509]; c_hi = d/w
     mul r18, r27
     movw r24, r0
@@ -3600,8 +3600,8 @@ ctru_light_basemul:
     sub r0, r24
     sbc r1, r25
     movw r24, r0
-    subi r24, lo8(-3760)
-    sbci r25, hi8(-3760)
+    subi r24, 80
+    sbci r25, 241
     mul r24, r22
     com r25
     add r0, r25
@@ -3670,8 +3670,8 @@ ctru_light_basemul:
     std Y+1, r25
     sub r18, r0
     sbc r19, r1
-    subi r18, lo8(-1538)
-    sbci r19, hi8(-1538)
+    subi r18, 254
+    sbci r19, 249
     ; d = c+ - c- + 1538 in [567, 2509]; c_hi = d/w
     mul r18, r27
     movw r24, r0
@@ -3787,8 +3787,8 @@ ctru_light_invntt:
     movw r20, r4
     sub r20, r2
     sbc r21, r3
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r2, r4
     adc r3, r5
     mul r20, r22
@@ -3806,8 +3806,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r8
     sbc r21, r9
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r6, r8
     adc r7, r9
     mul r20, r22
@@ -3827,8 +3827,8 @@ ctru_light_invntt:
     movw r20, r12
     sub r20, r10
     sbc r21, r11
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r10, r12
     adc r11, r13
     mul r20, r22
@@ -3846,8 +3846,8 @@ ctru_light_invntt:
     movw r20, r14
     sub r20, r16
     sbc r21, r17
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r14, r16
     adc r15, r17
     mul r20, r22
@@ -3867,8 +3867,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r2
     sbc r21, r3
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r2, r6
     adc r3, r7
     mul r20, r22
@@ -3885,8 +3885,8 @@ ctru_light_invntt:
     movw r20, r8
     sub r20, r4
     sbc r21, r5
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r4, r8
     adc r5, r9
     mul r20, r22
@@ -3906,8 +3906,8 @@ ctru_light_invntt:
     movw r20, r14
     sub r20, r10
     sbc r21, r11
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r10, r14
     adc r11, r15
     mul r20, r22
@@ -3926,8 +3926,8 @@ ctru_light_invntt:
     movw r20, r16
     sub r20, r12
     sbc r21, r13
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r12, r16
     adc r13, r17
     mul r20, r22
@@ -3949,8 +3949,8 @@ ctru_light_invntt:
     movw r20, r2
     sub r20, r10
     sbc r21, r11
-    subi r20, lo8(-8459)
-    sbci r21, hi8(-8459)
+    subi r20, 245
+    sbci r21, 222
     add r2, r10
     adc r3, r11
     mul r20, r22
@@ -3969,8 +3969,8 @@ ctru_light_invntt:
     movw r20, r4
     sub r20, r12
     sbc r21, r13
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r4, r12
     adc r5, r13
     mul r20, r22
@@ -3989,8 +3989,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r14
     sbc r21, r15
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r6, r14
     adc r7, r15
     mul r20, r22
@@ -4009,8 +4009,8 @@ ctru_light_invntt:
     movw r20, r8
     sub r20, r16
     sbc r21, r17
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r8, r16
     adc r9, r17
     mul r20, r22
@@ -4036,32 +4036,32 @@ ctru_light_invntt:
     st Z+, r10
     st Z+, r11
     movw r20, r8
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+48, r0
     std Y+49, r1
     movw r20, r6
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+32, r0
     std Y+33, r1
     movw r20, r4
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+16, r0
     std Y+17, r1
     movw r20, r2
-    subi r20, lo8(-3845)
-    sbci r21, hi8(-3845)
+    subi r20, 251
+    sbci r21, 240
     mul r20, r24
     sub r0, r21
     sbc r1, r25
@@ -4071,10 +4071,10 @@ ctru_light_invntt:
     breq 1f
     rjmp .Linv1_0
 1:
-    subi r28, lo8(-112)
-    sbci r29, hi8(-112)
-    subi r30, lo8(-112)
-    sbci r31, hi8(-112)
+    subi r28, 144
+    sbci r29, 255
+    subi r30, 144
+    sbci r31, 255
     ldi r26, 8
 .Linv1_1:
     ldd r2, Y+0
@@ -4099,8 +4099,8 @@ ctru_light_invntt:
     movw r20, r2
     sub r20, r4
     sbc r21, r5
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r2, r4
     adc r3, r5
     mul r20, r22
@@ -4120,8 +4120,8 @@ ctru_light_invntt:
     movw r20, r8
     sub r20, r6
     sbc r21, r7
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r6, r8
     adc r7, r9
     mul r20, r22
@@ -4141,8 +4141,8 @@ ctru_light_invntt:
     movw r20, r12
     sub r20, r10
     sbc r21, r11
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r10, r12
     adc r11, r13
     mul r20, r22
@@ -4160,8 +4160,8 @@ ctru_light_invntt:
     movw r20, r16
     sub r20, r14
     sbc r21, r15
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r14, r16
     adc r15, r17
     mul r20, r22
@@ -4181,8 +4181,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r2
     sbc r21, r3
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r2, r6
     adc r3, r7
     mul r20, r22
@@ -4197,8 +4197,8 @@ ctru_light_invntt:
     movw r20, r8
     sub r20, r4
     sbc r21, r5
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r4, r8
     adc r5, r9
     mul r20, r22
@@ -4216,8 +4216,8 @@ ctru_light_invntt:
     movw r20, r14
     sub r20, r10
     sbc r21, r11
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r10, r14
     adc r11, r15
     mul r20, r22
@@ -4234,8 +4234,8 @@ ctru_light_invntt:
     movw r20, r16
     sub r20, r12
     sbc r21, r13
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r12, r16
     adc r13, r17
     mul r20, r22
@@ -4255,8 +4255,8 @@ ctru_light_invntt:
     movw r20, r2
     sub r20, r10
     sbc r21, r11
-    subi r20, lo8(-8459)
-    sbci r21, hi8(-8459)
+    subi r20, 245
+    sbci r21, 222
     add r2, r10
     adc r3, r11
     mul r20, r22
@@ -4273,8 +4273,8 @@ ctru_light_invntt:
     movw r20, r4
     sub r20, r12
     sbc r21, r13
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r4, r12
     adc r5, r13
     mul r20, r22
@@ -4291,8 +4291,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r14
     sbc r21, r15
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r6, r14
     adc r7, r15
     mul r20, r22
@@ -4309,8 +4309,8 @@ ctru_light_invntt:
     movw r20, r8
     sub r20, r16
     sbc r21, r17
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r8, r16
     adc r9, r17
     mul r20, r22
@@ -4334,32 +4334,32 @@ ctru_light_invntt:
     st Z+, r10
     st Z+, r11
     movw r20, r8
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+48, r0
     std Y+49, r1
     movw r20, r6
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+32, r0
     std Y+33, r1
     movw r20, r4
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+16, r0
     std Y+17, r1
     movw r20, r2
-    subi r20, lo8(-3845)
-    sbci r21, hi8(-3845)
+    subi r20, 251
+    sbci r21, 240
     mul r20, r24
     sub r0, r21
     sbc r1, r25
@@ -4369,10 +4369,10 @@ ctru_light_invntt:
     breq 1f
     rjmp .Linv1_1
 1:
-    subi r28, lo8(-112)
-    sbci r29, hi8(-112)
-    subi r30, lo8(-112)
-    sbci r31, hi8(-112)
+    subi r28, 144
+    sbci r29, 255
+    subi r30, 144
+    sbci r31, 255
     ldi r26, 8
 .Linv1_2:
     ldd r2, Y+0
@@ -4397,8 +4397,8 @@ ctru_light_invntt:
     movw r20, r4
     sub r20, r2
     sbc r21, r3
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r2, r4
     adc r3, r5
     mul r20, r22
@@ -4418,8 +4418,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r8
     sbc r21, r9
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r6, r8
     adc r7, r9
     mul r20, r22
@@ -4441,8 +4441,8 @@ ctru_light_invntt:
     movw r20, r12
     sub r20, r10
     sbc r21, r11
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r10, r12
     adc r11, r13
     mul r20, r22
@@ -4460,8 +4460,8 @@ ctru_light_invntt:
     movw r20, r14
     sub r20, r16
     sbc r21, r17
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r14, r16
     adc r15, r17
     mul r20, r22
@@ -4483,8 +4483,8 @@ ctru_light_invntt:
     movw r20, r2
     sub r20, r6
     sbc r21, r7
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r2, r6
     adc r3, r7
     mul r20, r22
@@ -4501,8 +4501,8 @@ ctru_light_invntt:
     movw r20, r4
     sub r20, r8
     sbc r21, r9
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r4, r8
     adc r5, r9
     mul r20, r22
@@ -4522,8 +4522,8 @@ ctru_light_invntt:
     movw r20, r14
     sub r20, r10
     sbc r21, r11
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r10, r14
     adc r11, r15
     mul r20, r22
@@ -4540,8 +4540,8 @@ ctru_light_invntt:
     movw r20, r16
     sub r20, r12
     sbc r21, r13
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r12, r16
     adc r13, r17
     mul r20, r22
@@ -4561,8 +4561,8 @@ ctru_light_invntt:
     movw r20, r10
     sub r20, r2
     sbc r21, r3
-    subi r20, lo8(-8459)
-    sbci r21, hi8(-8459)
+    subi r20, 245
+    sbci r21, 222
     add r2, r10
     adc r3, r11
     mul r20, r22
@@ -4581,8 +4581,8 @@ ctru_light_invntt:
     movw r20, r12
     sub r20, r4
     sbc r21, r5
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r4, r12
     adc r5, r13
     mul r20, r22
@@ -4601,8 +4601,8 @@ ctru_light_invntt:
     movw r20, r14
     sub r20, r6
     sbc r21, r7
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r6, r14
     adc r7, r15
     mul r20, r22
@@ -4621,8 +4621,8 @@ ctru_light_invntt:
     movw r20, r16
     sub r20, r8
     sbc r21, r9
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r8, r16
     adc r9, r17
     mul r20, r22
@@ -4648,32 +4648,32 @@ ctru_light_invntt:
     st Z+, r10
     st Z+, r11
     movw r20, r8
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+48, r0
     std Y+49, r1
     movw r20, r6
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+32, r0
     std Y+33, r1
     movw r20, r4
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+16, r0
     std Y+17, r1
     movw r20, r2
-    subi r20, lo8(-3845)
-    sbci r21, hi8(-3845)
+    subi r20, 251
+    sbci r21, 240
     mul r20, r24
     sub r0, r21
     sbc r1, r25
@@ -4683,10 +4683,10 @@ ctru_light_invntt:
     breq 1f
     rjmp .Linv1_2
 1:
-    subi r28, lo8(-112)
-    sbci r29, hi8(-112)
-    subi r30, lo8(-112)
-    sbci r31, hi8(-112)
+    subi r28, 144
+    sbci r29, 255
+    subi r30, 144
+    sbci r31, 255
     ldi r26, 8
 .Linv1_3:
     ldd r2, Y+0
@@ -4711,8 +4711,8 @@ ctru_light_invntt:
     movw r20, r2
     sub r20, r4
     sbc r21, r5
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r2, r4
     adc r3, r5
     mul r20, r22
@@ -4730,8 +4730,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r8
     sbc r21, r9
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r6, r8
     adc r7, r9
     mul r20, r22
@@ -4751,8 +4751,8 @@ ctru_light_invntt:
     movw r20, r12
     sub r20, r10
     sbc r21, r11
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r10, r12
     adc r11, r13
     mul r20, r22
@@ -4772,8 +4772,8 @@ ctru_light_invntt:
     movw r20, r16
     sub r20, r14
     sbc r21, r15
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r14, r16
     adc r15, r17
     mul r20, r22
@@ -4793,8 +4793,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r2
     sbc r21, r3
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r2, r6
     adc r3, r7
     mul r20, r22
@@ -4809,8 +4809,8 @@ ctru_light_invntt:
     movw r20, r8
     sub r20, r4
     sbc r21, r5
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r4, r8
     adc r5, r9
     mul r20, r22
@@ -4828,8 +4828,8 @@ ctru_light_invntt:
     movw r20, r14
     sub r20, r10
     sbc r21, r11
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r10, r14
     adc r11, r15
     mul r20, r22
@@ -4848,8 +4848,8 @@ ctru_light_invntt:
     movw r20, r16
     sub r20, r12
     sbc r21, r13
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r12, r16
     adc r13, r17
     mul r20, r22
@@ -4871,8 +4871,8 @@ ctru_light_invntt:
     movw r20, r10
     sub r20, r2
     sbc r21, r3
-    subi r20, lo8(-8459)
-    sbci r21, hi8(-8459)
+    subi r20, 245
+    sbci r21, 222
     add r2, r10
     adc r3, r11
     mul r20, r22
@@ -4887,8 +4887,8 @@ ctru_light_invntt:
     movw r20, r12
     sub r20, r4
     sbc r21, r5
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r4, r12
     adc r5, r13
     mul r20, r22
@@ -4903,8 +4903,8 @@ ctru_light_invntt:
     movw r20, r14
     sub r20, r6
     sbc r21, r7
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r6, r14
     adc r7, r15
     mul r20, r22
@@ -4919,8 +4919,8 @@ ctru_light_invntt:
     movw r20, r16
     sub r20, r8
     sbc r21, r9
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r8, r16
     adc r9, r17
     mul r20, r22
@@ -4942,32 +4942,32 @@ ctru_light_invntt:
     st Z+, r10
     st Z+, r11
     movw r20, r8
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+48, r0
     std Y+49, r1
     movw r20, r6
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+32, r0
     std Y+33, r1
     movw r20, r4
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+16, r0
     std Y+17, r1
     movw r20, r2
-    subi r20, lo8(-3845)
-    sbci r21, hi8(-3845)
+    subi r20, 251
+    sbci r21, 240
     mul r20, r24
     sub r0, r21
     sbc r1, r25
@@ -4977,10 +4977,10 @@ ctru_light_invntt:
     breq 1f
     rjmp .Linv1_3
 1:
-    subi r28, lo8(-112)
-    sbci r29, hi8(-112)
-    subi r30, lo8(-112)
-    sbci r31, hi8(-112)
+    subi r28, 144
+    sbci r29, 255
+    subi r30, 144
+    sbci r31, 255
     ldi r26, 8
 .Linv1_4:
     ldd r2, Y+0
@@ -5005,8 +5005,8 @@ ctru_light_invntt:
     movw r20, r4
     sub r20, r2
     sbc r21, r3
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r2, r4
     adc r3, r5
     mul r20, r22
@@ -5026,8 +5026,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r8
     sbc r21, r9
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r6, r8
     adc r7, r9
     mul r20, r22
@@ -5047,8 +5047,8 @@ ctru_light_invntt:
     movw r20, r10
     sub r20, r12
     sbc r21, r13
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r10, r12
     adc r11, r13
     mul r20, r22
@@ -5068,8 +5068,8 @@ ctru_light_invntt:
     movw r20, r16
     sub r20, r14
     sbc r21, r15
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r14, r16
     adc r15, r17
     mul r20, r22
@@ -5089,8 +5089,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r2
     sbc r21, r3
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r2, r6
     adc r3, r7
     mul r20, r22
@@ -5107,8 +5107,8 @@ ctru_light_invntt:
     movw r20, r8
     sub r20, r4
     sbc r21, r5
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r4, r8
     adc r5, r9
     mul r20, r22
@@ -5128,8 +5128,8 @@ ctru_light_invntt:
     movw r20, r10
     sub r20, r14
     sbc r21, r15
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r10, r14
     adc r11, r15
     mul r20, r22
@@ -5146,8 +5146,8 @@ ctru_light_invntt:
     movw r20, r12
     sub r20, r16
     sbc r21, r17
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r12, r16
     adc r13, r17
     mul r20, r22
@@ -5167,8 +5167,8 @@ ctru_light_invntt:
     movw r20, r10
     sub r20, r2
     sbc r21, r3
-    subi r20, lo8(-8459)
-    sbci r21, hi8(-8459)
+    subi r20, 245
+    sbci r21, 222
     add r2, r10
     adc r3, r11
     mul r20, r22
@@ -5185,8 +5185,8 @@ ctru_light_invntt:
     movw r20, r12
     sub r20, r4
     sbc r21, r5
-    subi r20, lo8(-3076)
-    sbci r21, hi8(-3076)
+    subi r20, 252
+    sbci r21, 243
     add r4, r12
     adc r5, r13
     mul r20, r22
@@ -5203,8 +5203,8 @@ ctru_light_invntt:
     movw r20, r14
     sub r20, r6
     sbc r21, r7
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r6, r14
     adc r7, r15
     mul r20, r22
@@ -5221,8 +5221,8 @@ ctru_light_invntt:
     movw r20, r16
     sub r20, r8
     sbc r21, r9
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r8, r16
     adc r9, r17
     mul r20, r22
@@ -5246,32 +5246,32 @@ ctru_light_invntt:
     st Z+, r10
     st Z+, r11
     movw r20, r8
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+48, r0
     std Y+49, r1
     movw r20, r6
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+32, r0
     std Y+33, r1
     movw r20, r4
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+16, r0
     std Y+17, r1
     movw r20, r2
-    subi r20, lo8(-3845)
-    sbci r21, hi8(-3845)
+    subi r20, 251
+    sbci r21, 240
     mul r20, r24
     sub r0, r21
     sbc r1, r25
@@ -5281,10 +5281,10 @@ ctru_light_invntt:
     breq 1f
     rjmp .Linv1_4
 1:
-    subi r28, lo8(-112)
-    sbci r29, hi8(-112)
-    subi r30, lo8(-112)
-    sbci r31, hi8(-112)
+    subi r28, 144
+    sbci r29, 255
+    subi r30, 144
+    sbci r31, 255
     ldi r26, 8
 .Linv1_5:
     ldd r2, Y+0
@@ -5309,8 +5309,8 @@ ctru_light_invntt:
     movw r20, r2
     sub r20, r4
     sbc r21, r5
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r2, r4
     adc r3, r5
     mul r20, r22
@@ -5330,8 +5330,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r8
     sbc r21, r9
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r6, r8
     adc r7, r9
     mul r20, r22
@@ -5351,8 +5351,8 @@ ctru_light_invntt:
     movw r20, r10
     sub r20, r12
     sbc r21, r13
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r10, r12
     adc r11, r13
     mul r20, r22
@@ -5374,8 +5374,8 @@ ctru_light_invntt:
     movw r20, r14
     sub r20, r16
     sbc r21, r17
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r14, r16
     adc r15, r17
     mul r20, r22
@@ -5395,8 +5395,8 @@ ctru_light_invntt:
     movw r20, r2
     sub r20, r6
     sbc r21, r7
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r2, r6
     adc r3, r7
     mul r20, r22
@@ -5413,8 +5413,8 @@ ctru_light_invntt:
     movw r20, r4
     sub r20, r8
     sbc r21, r9
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r4, r8
     adc r5, r9
     mul r20, r22
@@ -5434,8 +5434,8 @@ ctru_light_invntt:
     movw r20, r10
     sub r20, r14
     sbc r21, r15
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r10, r14
     adc r11, r15
     mul r20, r22
@@ -5452,8 +5452,8 @@ ctru_light_invntt:
     movw r20, r12
     sub r20, r16
     sbc r21, r17
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r12, r16
     adc r13, r17
     mul r20, r22
@@ -5473,8 +5473,8 @@ ctru_light_invntt:
     movw r20, r10
     sub r20, r2
     sbc r21, r3
-    subi r20, lo8(-8459)
-    sbci r21, hi8(-8459)
+    subi r20, 245
+    sbci r21, 222
     add r2, r10
     adc r3, r11
     mul r20, r22
@@ -5493,8 +5493,8 @@ ctru_light_invntt:
     movw r20, r12
     sub r20, r4
     sbc r21, r5
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r4, r12
     adc r5, r13
     mul r20, r22
@@ -5513,8 +5513,8 @@ ctru_light_invntt:
     movw r20, r14
     sub r20, r6
     sbc r21, r7
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r6, r14
     adc r7, r15
     mul r20, r22
@@ -5533,8 +5533,8 @@ ctru_light_invntt:
     movw r20, r16
     sub r20, r8
     sbc r21, r9
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r8, r16
     adc r9, r17
     mul r20, r22
@@ -5560,32 +5560,32 @@ ctru_light_invntt:
     st Z+, r10
     st Z+, r11
     movw r20, r8
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+48, r0
     std Y+49, r1
     movw r20, r6
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+32, r0
     std Y+33, r1
     movw r20, r4
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+16, r0
     std Y+17, r1
     movw r20, r2
-    subi r20, lo8(-3845)
-    sbci r21, hi8(-3845)
+    subi r20, 251
+    sbci r21, 240
     mul r20, r24
     sub r0, r21
     sbc r1, r25
@@ -5595,10 +5595,10 @@ ctru_light_invntt:
     breq 1f
     rjmp .Linv1_5
 1:
-    subi r28, lo8(-112)
-    sbci r29, hi8(-112)
-    subi r30, lo8(-112)
-    sbci r31, hi8(-112)
+    subi r28, 144
+    sbci r29, 255
+    subi r30, 144
+    sbci r31, 255
     ldi r26, 8
 .Linv1_6:
     ldd r2, Y+0
@@ -5623,8 +5623,8 @@ ctru_light_invntt:
     movw r20, r4
     sub r20, r2
     sbc r21, r3
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r2, r4
     adc r3, r5
     mul r20, r22
@@ -5644,8 +5644,8 @@ ctru_light_invntt:
     movw r20, r8
     sub r20, r6
     sbc r21, r7
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r6, r8
     adc r7, r9
     mul r20, r22
@@ -5665,8 +5665,8 @@ ctru_light_invntt:
     movw r20, r12
     sub r20, r10
     sbc r21, r11
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r10, r12
     adc r11, r13
     mul r20, r22
@@ -5686,8 +5686,8 @@ ctru_light_invntt:
     movw r20, r14
     sub r20, r16
     sbc r21, r17
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r14, r16
     adc r15, r17
     mul r20, r22
@@ -5707,8 +5707,8 @@ ctru_light_invntt:
     movw r20, r2
     sub r20, r6
     sbc r21, r7
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r2, r6
     adc r3, r7
     mul r20, r22
@@ -5723,8 +5723,8 @@ ctru_light_invntt:
     movw r20, r4
     sub r20, r8
     sbc r21, r9
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r4, r8
     adc r5, r9
     mul r20, r22
@@ -5742,8 +5742,8 @@ ctru_light_invntt:
     movw r20, r10
     sub r20, r14
     sbc r21, r15
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r10, r14
     adc r11, r15
     mul r20, r22
@@ -5760,8 +5760,8 @@ ctru_light_invntt:
     movw r20, r12
     sub r20, r16
     sbc r21, r17
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r12, r16
     adc r13, r17
     mul r20, r22
@@ -5781,8 +5781,8 @@ ctru_light_invntt:
     movw r20, r2
     sub r20, r10
     sbc r21, r11
-    subi r20, lo8(-8459)
-    sbci r21, hi8(-8459)
+    subi r20, 245
+    sbci r21, 222
     add r2, r10
     adc r3, r11
     mul r20, r22
@@ -5799,8 +5799,8 @@ ctru_light_invntt:
     movw r20, r4
     sub r20, r12
     sbc r21, r13
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r4, r12
     adc r5, r13
     mul r20, r22
@@ -5817,8 +5817,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r14
     sbc r21, r15
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r6, r14
     adc r7, r15
     mul r20, r22
@@ -5835,8 +5835,8 @@ ctru_light_invntt:
     movw r20, r8
     sub r20, r16
     sbc r21, r17
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r8, r16
     adc r9, r17
     mul r20, r22
@@ -5860,32 +5860,32 @@ ctru_light_invntt:
     st Z+, r10
     st Z+, r11
     movw r20, r8
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+48, r0
     std Y+49, r1
     movw r20, r6
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+32, r0
     std Y+33, r1
     movw r20, r4
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+16, r0
     std Y+17, r1
     movw r20, r2
-    subi r20, lo8(-3845)
-    sbci r21, hi8(-3845)
+    subi r20, 251
+    sbci r21, 240
     mul r20, r24
     sub r0, r21
     sbc r1, r25
@@ -5895,10 +5895,10 @@ ctru_light_invntt:
     breq 1f
     rjmp .Linv1_6
 1:
-    subi r28, lo8(-112)
-    sbci r29, hi8(-112)
-    subi r30, lo8(-112)
-    sbci r31, hi8(-112)
+    subi r28, 144
+    sbci r29, 255
+    subi r30, 144
+    sbci r31, 255
     ldi r26, 8
 .Linv1_7:
     ldd r2, Y+0
@@ -5923,8 +5923,8 @@ ctru_light_invntt:
     movw r20, r2
     sub r20, r4
     sbc r21, r5
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r2, r4
     adc r3, r5
     mul r20, r22
@@ -5944,8 +5944,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r8
     sbc r21, r9
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r6, r8
     adc r7, r9
     mul r20, r22
@@ -5967,8 +5967,8 @@ ctru_light_invntt:
     movw r20, r10
     sub r20, r12
     sbc r21, r13
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r10, r12
     adc r11, r13
     mul r20, r22
@@ -5988,8 +5988,8 @@ ctru_light_invntt:
     movw r20, r16
     sub r20, r14
     sbc r21, r15
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r14, r16
     adc r15, r17
     mul r20, r22
@@ -6011,8 +6011,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r2
     sbc r21, r3
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r2, r6
     adc r3, r7
     mul r20, r22
@@ -6027,8 +6027,8 @@ ctru_light_invntt:
     movw r20, r8
     sub r20, r4
     sbc r21, r5
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r4, r8
     adc r5, r9
     mul r20, r22
@@ -6046,8 +6046,8 @@ ctru_light_invntt:
     movw r20, r14
     sub r20, r10
     sbc r21, r11
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r10, r14
     adc r11, r15
     mul r20, r22
@@ -6066,8 +6066,8 @@ ctru_light_invntt:
     movw r20, r16
     sub r20, r12
     sbc r21, r13
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r12, r16
     adc r13, r17
     mul r20, r22
@@ -6089,8 +6089,8 @@ ctru_light_invntt:
     movw r20, r2
     sub r20, r10
     sbc r21, r11
-    subi r20, lo8(-8459)
-    sbci r21, hi8(-8459)
+    subi r20, 245
+    sbci r21, 222
     add r2, r10
     adc r3, r11
     mul r20, r22
@@ -6107,8 +6107,8 @@ ctru_light_invntt:
     movw r20, r4
     sub r20, r12
     sbc r21, r13
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r4, r12
     adc r5, r13
     mul r20, r22
@@ -6125,8 +6125,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r14
     sbc r21, r15
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r6, r14
     adc r7, r15
     mul r20, r22
@@ -6143,8 +6143,8 @@ ctru_light_invntt:
     movw r20, r8
     sub r20, r16
     sbc r21, r17
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r8, r16
     adc r9, r17
     mul r20, r22
@@ -6168,32 +6168,32 @@ ctru_light_invntt:
     st Z+, r10
     st Z+, r11
     movw r20, r8
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+48, r0
     std Y+49, r1
     movw r20, r6
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+32, r0
     std Y+33, r1
     movw r20, r4
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+16, r0
     std Y+17, r1
     movw r20, r2
-    subi r20, lo8(-3845)
-    sbci r21, hi8(-3845)
+    subi r20, 251
+    sbci r21, 240
     mul r20, r24
     sub r0, r21
     sbc r1, r25
@@ -6203,11 +6203,11 @@ ctru_light_invntt:
     breq 1f
     rjmp .Linv1_7
 1:
-    subi r28, lo8(912)
-    sbci r29, hi8(912)
+    subi r28, 144
+    sbci r29, 3
     movw r30, r28
-    subi r30, lo8(-128)
-    sbci r31, hi8(-128)
+    subi r30, 128
+    sbci r31, 255
     ldi r26, 64
 .Linv2:
     ldd r2, Y+0
@@ -6238,8 +6238,8 @@ ctru_light_invntt:
     movw r20, r4
     sub r20, r2
     sbc r21, r3
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r2, r4
     adc r3, r5
     mul r20, r22
@@ -6257,8 +6257,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r8
     sbc r21, r9
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r6, r8
     adc r7, r9
     mul r20, r22
@@ -6278,8 +6278,8 @@ ctru_light_invntt:
     movw r20, r12
     sub r20, r10
     sbc r21, r11
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r10, r12
     adc r11, r13
     mul r20, r22
@@ -6297,8 +6297,8 @@ ctru_light_invntt:
     movw r20, r14
     sub r20, r16
     sbc r21, r17
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r14, r16
     adc r15, r17
     mul r20, r22
@@ -6318,8 +6318,8 @@ ctru_light_invntt:
     movw r20, r2
     sub r20, r6
     sbc r21, r7
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r2, r6
     adc r3, r7
     mul r20, r22
@@ -6338,8 +6338,8 @@ ctru_light_invntt:
     movw r20, r4
     sub r20, r8
     sbc r21, r9
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r4, r8
     adc r5, r9
     mul r20, r22
@@ -6361,8 +6361,8 @@ ctru_light_invntt:
     movw r20, r10
     sub r20, r14
     sbc r21, r15
-    subi r20, lo8(-3076)
-    sbci r21, hi8(-3076)
+    subi r20, 252
+    sbci r21, 243
     add r10, r14
     adc r11, r15
     mul r20, r22
@@ -6379,8 +6379,8 @@ ctru_light_invntt:
     movw r20, r12
     sub r20, r16
     sbc r21, r17
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r12, r16
     adc r13, r17
     mul r20, r22
@@ -6400,8 +6400,8 @@ ctru_light_invntt:
     movw r20, r2
     sub r20, r10
     sbc r21, r11
-    subi r20, lo8(-4614)
-    sbci r21, hi8(-4614)
+    subi r20, 250
+    sbci r21, 237
     add r2, r10
     adc r3, r11
     mul r20, r22
@@ -6418,8 +6418,8 @@ ctru_light_invntt:
     movw r20, r4
     sub r20, r12
     sbc r21, r13
-    subi r20, lo8(-2307)
-    sbci r21, hi8(-2307)
+    subi r20, 253
+    sbci r21, 246
     add r4, r12
     adc r5, r13
     mul r20, r22
@@ -6436,8 +6436,8 @@ ctru_light_invntt:
     movw r20, r6
     sub r20, r14
     sbc r21, r15
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r6, r14
     adc r7, r15
     mul r20, r22
@@ -6454,8 +6454,8 @@ ctru_light_invntt:
     movw r20, r8
     sub r20, r16
     sbc r21, r17
-    subi r20, lo8(-1538)
-    sbci r21, hi8(-1538)
+    subi r20, 254
+    sbci r21, 249
     add r8, r16
     adc r9, r17
     mul r20, r22
@@ -6509,8 +6509,8 @@ ctru_light_invntt:
     dec r29
     dec r31
     movw r20, r8
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r22
     movw r18, r0
     mul r21, r23
@@ -6530,8 +6530,8 @@ ctru_light_invntt:
     std Z+0, r0
     std Z+1, r1
     movw r20, r6
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r22
     movw r18, r0
     mul r21, r23
@@ -6553,8 +6553,8 @@ ctru_light_invntt:
     dec r29
     dec r31
     movw r20, r4
-    subi r20, lo8(-769)
-    sbci r21, hi8(-769)
+    subi r20, 255
+    sbci r21, 252
     mul r20, r22
     movw r18, r0
     mul r21, r23
@@ -6574,8 +6574,8 @@ ctru_light_invntt:
     st Z+, r0
     st Z+, r1
     movw r20, r2
-    subi r20, lo8(-3076)
-    sbci r21, hi8(-3076)
+    subi r20, 252
+    sbci r21, 243
     mul r20, r22
     movw r18, r0
     mul r21, r23

@@ -10,11 +10,15 @@ Multiplication by a constant c (result in r1:r0, never larger than about 1100):
     T  = lo*x0 + hi*x1                      two 8x8 multiplications, fits 16 bits
     r  = 3*T0 - T1 - y0*lo - y1*hi          one K-RED step: 3*(T + 256*Y) = 3*T0 - T1 - Y
 so r = +-c*v mod q.  The sign is chosen freely; the butterfly swaps add and subtract."""
+import re
 import sys
 Q = 769
 INV3 = pow(3, -1, Q)
 out = []
-def o(s): out.append('    ' + s)
+def o(s):
+    """one instruction; LLVM's assembler takes lo8 and hi8 of symbols only"""
+    s = re.sub(r'(lo|hi)8\((-?\d+)\)', lambda m: str(int(m[2]) >> (0 if m[1] == 'lo' else 8) & 255), s)
+    out.append('    ' + s)
 def lab(s): out.append(s + ':')
 def com(s): out.append('    ; ' + s)
 def brv6(k): return int(f'{k:06b}'[::-1], 2)

@@ -1,0 +1,115 @@
+//! AVR assembly; `avr/README.md` has bounds and figures.
+//!
+//! Each wrapper assembles its routine once, in a section of its own, as in `kem-core`: with `global_asm!` no image could be
+//! linked with LTO.
+#![allow(unsafe_code, named_asm_labels)]
+
+mod bytes;
+mod inverse;
+
+use core::arch::asm;
+
+pub(crate) use bytes::{join, product, sum};
+use subtle::Choice;
+
+use super::Arith;
+use crate::encoding::{CT_LEN, F_LEN};
+use crate::product;
+use crate::ring::Poly;
+
+/// Transform domain: bit-reversed order, factor 3, values 206..=1020. `basemul` leaves a factor -54, which the scaling in
+/// `invntt` removes together with the factors of both operands.
+#[derive(Clone, Copy)]
+pub(crate) struct Avr;
+
+impl Arith for Avr {
+    fn ntt(self, p: &mut Poly) {
+        ntt(p);
+    }
+
+    fn basemul(self, r: &mut Poly, a: &Poly) {
+        basemul(r, a);
+    }
+
+    fn baseinv(self, p: &mut Poly) -> Choice {
+        // 3 / a from 3 a.
+        inverse::invert_all(p)
+    }
+
+    fn invntt(self, p: &mut Poly) {
+        invntt(p);
+    }
+
+    fn decrypt(self, f: &[u8; F_LEN], ct: &[u8; CT_LEN], m: &mut [u8; 32]) {
+        product::decrypt_by_karatsuba(f, ct, m);
+    }
+}
+
+mod routines {
+    use crate::ring::N;
+
+    unsafe extern "C" {
+        pub(super) fn ctru_light_ntt(p: *mut [i16; N]);
+        pub(super) fn ctru_light_basemul(r: *mut [i16; N], a: *const [i16; N], b: *const [i16; N]);
+        pub(super) fn ctru_light_invntt(p: *mut [i16; N]);
+        /// No memory is touched.
+        pub(super) safe fn ctru_light_mul(a: i16, b: i16) -> i16;
+    }
+}
+
+#[inline(never)]
+fn ntt(p: &mut Poly) {
+    assemble();
+    // SAFETY: the routine reads and writes 512 words at its argument.
+    unsafe { routines::ctru_light_ntt(&mut p.0) }
+}
+
+#[inline(never)]
+fn basemul(r: &mut Poly, a: &Poly) {
+    assemble();
+    let r = &raw mut r.0;
+    // SAFETY: the routine reads 512 words at each operand and writes 512 words to its first argument, which may be an operand. Its
+    // static scratch is not shared: no interrupt handler multiplies.
+    unsafe { routines::ctru_light_basemul(r, r, &a.0) }
+}
+
+#[inline(never)]
+fn invntt(p: &mut Poly) {
+    assemble();
+    // SAFETY: as for `ntt`.
+    unsafe { routines::ctru_light_invntt(&mut p.0) }
+}
+
+/// 27 a b modulo 769, in 210..=990. In: neither negative, the product below 2^24.
+#[inline(always)]
+fn mul(a: i16, b: i16) -> i16 {
+    routines::ctru_light_mul(a, b)
+}
+
+/// A constant from the low 64 KB of flash.
+#[inline(always)]
+fn lpm(constant: &'static i16) -> i16 {
+    let (low, high): (u8, u8);
+    // SAFETY: constants in sections `.progmem.data` are addressed in flash.
+    unsafe {
+        asm!("lpm {}, Z+", "lpm {}, Z", out(reg) low, out(reg) high, inout("Z") constant => _,
+            options(pure, readonly, nostack, preserves_flags));
+    }
+    i16::from_le_bytes([low, high])
+}
+
+#[inline(always)]
+fn assemble() {
+    // SAFETY: what is assembled lies in other sections; nothing is executed here.
+    unsafe {
+        asm!(
+            ".ifndef ctru_light_ntt",
+            ".pushsection .text",
+            include_str!("avr/ctru_light.S"),
+            include_str!("avr/mul.S"),
+            ".popsection",
+            ".endif",
+            options(raw, nomem, nostack, preserves_flags)
+        );
+    }
+}

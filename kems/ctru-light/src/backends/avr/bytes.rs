@@ -1,0 +1,61 @@
+//! Twins of `product::bytes`.
+
+use core::arch::asm;
+
+use crate::product::bytes::BASE;
+
+mod routines {
+    use super::BASE;
+
+    unsafe extern "C" {
+        pub(super) fn ctru_light_sum(r: *mut u8, a: *const u8, b: *const u8, n: u8);
+        pub(super) fn ctru_light_join(r: *mut u8, m: *const u8, half: u8);
+        pub(super) fn ctru_light_product16(r: *mut [u8; 2 * BASE], a: *const [u8; BASE], b: *const [u8; BASE]);
+    }
+}
+
+/// sum = a + b; at most 128 bytes, a multiple of 8.
+#[inline(never)]
+pub(crate) fn sum(sum: &mut [u8], a: &[u8], b: &[u8]) {
+    assemble();
+    let n = sum.len();
+    if a.len() == n && b.len() == n && n.is_multiple_of(8) && (8..=128).contains(&n) {
+        // SAFETY: the routine reads and writes this many bytes.
+        unsafe { routines::ctru_light_sum(sum.as_mut_ptr(), a.as_ptr(), b.as_ptr(), n as u8) }
+    }
+}
+
+/// r = L + x^(n/2) (M - L - H) + x^n H, for `r` with L and H one after the other, of n bytes each, and `middle` with M. n / 2 is at
+/// most 128 and a multiple of 8.
+#[inline(never)]
+pub(crate) fn join(r: &mut [u8], middle: &mut [u8]) {
+    assemble();
+    let half = middle.len() / 2;
+    if r.len() == 4 * half && middle.len() == 2 * half && half.is_multiple_of(8) && (8..=128).contains(&half) {
+        // SAFETY: the routine updates four halves and reads two.
+        unsafe { routines::ctru_light_join(r.as_mut_ptr(), middle.as_ptr(), half as u8) }
+    }
+}
+
+/// r = a * b.
+#[inline(never)]
+pub(crate) fn product(r: &mut [u8; 2 * BASE], a: &[u8; BASE], b: &[u8; BASE]) {
+    assemble();
+    // SAFETY: the routine reads 16 bytes at each operand and writes 32.
+    unsafe { routines::ctru_light_product16(r, a, b) }
+}
+
+#[inline(always)]
+fn assemble() {
+    // SAFETY: what is assembled lies in other sections; nothing is executed here.
+    unsafe {
+        asm!(
+            ".ifndef ctru_light_sum",
+            ".pushsection .text",
+            include_str!("product.S"),
+            ".popsection",
+            ".endif",
+            options(raw, nomem, nostack, preserves_flags)
+        );
+    }
+}

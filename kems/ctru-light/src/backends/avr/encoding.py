@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Generates encoding.S, conversions between bytes and the 512 coefficients: python3 encoding.py > encoding.S
+
+Straight code in loops over groups of coefficients; no branch but on lengths, no address but by position."""
+def o(s): print('    ' + s)
+def com(s): print('    ; ' + s)
+def begin(name, what, saved=()):
+    print(f'\n    .section .text.{name}, "ax", @progbits\n    .global {name}\n    .type {name}, @function\n{name}:')
+    com(what)
+    for r in saved: o(f'push r{r}')
+    o('movw r30, r22'); o('movw r26, r24')
+def end(name, saved=()):
+    for r in reversed(saved): o(f'pop r{r}')
+    o('clr r1'); o('ret'); print(f'    .size {name}, .-{name}')
+
+def sample():
+    name = 'ctru_light_sample'
+    begin(name, 'void (int16_t out[512], const uint8_t coins[128]): even bit - odd bit')
+    o('ldi r24, 128'); print('1:'); o('ld r18, Z+')
+    for _ in range(4):
+        o('mov r20, r1'); o('lsr r18'); o('adc r20, r1'); o('lsr r18'); o('sbc r20, r1'); o('sbc r21, r21')
+        o('st X+, r20'); o('st X+, r21')
+    o('dec r24'); o('brne 1b')
+    end(name)
+
+def unpack_h():
+    name = 'ctru_light_unpack_h'
+    begin(name, 'void (int16_t out[512], const uint8_t ek[640]): ten bits each.  r18-r22 five bytes')
+    o('ldi r25, 128'); print('1:')
+    for i in range(5): o(f'ld r{18 + i}, Z+')
+    o('st X+, r18'); o('mov r24, r19'); o('andi r24, 3'); o('st X+, r24')
+    com('b1 >> 2 and b2 << 6')
+    o('lsr r19'); o('lsr r19'); o('ldi r24, 64'); o('mul r20, r24'); o('or r0, r19'); o('st X+, r0')
+    o('mov r24, r1'); o('andi r24, 3'); o('st X+, r24')
+    com('b2 >> 4 and b3 << 4')
+    o('swap r20'); o('andi r20, 15'); o('ldi r24, 16'); o('mul r21, r24'); o('or r0, r20'); o('st X+, r0')
+    o('mov r24, r1'); o('andi r24, 3'); o('st X+, r24')
+    com('b3 >> 6 and b4 << 2')
+    o('ldi r24, 4'); o('mul r21, r24'); o('mov r20, r1'); o('mul r22, r24'); o('or r0, r20'); o('st X+, r0'); o('st X+, r1')
+    o('dec r25'); o('breq 2f'); o('rjmp 1b'); print('2:')
+    end(name)
+
+def pack_h():
+    name = 'ctru_light_pack_h'
+    begin(name, 'void (uint8_t ek[640], const int16_t h[512]): ten bits each, canonical.  r18:r19 coefficient, r20 bits that wait')
+    o('ldi r25, 128'); print('1:')
+    o('ld r18, Z+'); o('ld r20, Z+'); o('st X+, r18')
+    for shift in (4, 16, 64):
+        o('ld r18, Z+'); o('ld r19, Z+'); o(f'ldi r24, {shift}')
+        o('mul r18, r24'); o('or r0, r20'); o('st X+, r0'); o('mov r20, r1'); o('mul r19, r24'); o('or r20, r0')
+    o('st X+, r20')
+    o('dec r25'); o('brne 1b')
+    end(name)
+
+def pack_f():
+    name = 'ctru_light_pack_f'
+    begin(name, 'void (uint8_t bytes[192], const int16_t f[512]): 3 - f in three bits each')
+    o('ldi r25, 64'); print('1:')
+    for i in range(8):
+        o(f'ldd r24, Z+{2*i}'); o('ldi r21, 3'); o('sub r21, r24')
+        for _ in range(3): o('lsr r21'); o('ror r20'); o('ror r19'); o('ror r18')
+    for r in (18, 19, 20): o(f'st X+, r{r}')
+    o('adiw r30, 16'); o('dec r25'); o('breq 2f'); o('rjmp 1b'); print('2:')
+    end(name)
+
+def unpack_f():
+    name = 'ctru_light_unpack_f'
+    begin(name, 'void (uint8_t out[256], const uint8_t bytes[96]): (3 - code) >> 1, half of f\' modulo 256')
+    o('ldi r25, 32'); print('1:')
+    for r in (18, 19, 20): o(f'ld r{r}, Z+')
+    for i in range(8):
+        o('mov r24, r18'); o('andi r24, 7'); o('ldi r21, 3'); o('sub r21, r24'); o('asr r21'); o('st X+, r21')
+        if i < 7:
+            for _ in range(3): o('lsr r20'); o('ror r19'); o('ror r18')
+    o('dec r25'); o('breq 2f'); o('rjmp 1b'); print('2:')
+    end(name)
+
+def compress():
+    name, saved = 'ctru_light_compress', (28, 29)
+    begin(name, 'void (uint8_t out[8], const int16_t sigma[8], uint8_t word): (((2 sigma + 3) * 43634) >> 18) ^ 128 * bit of word', saved)
+    com('sigma canonical.  r18:r19 = 2 sigma + 3, r24:r25 = 43634, r21-r23 product from bit 8, r28 = 0, r29 count')
+    o(f'ldi r24, {43634 & 255}'); o(f'ldi r25, {43634 >> 8}'); o('ldi r28, 0'); o('ldi r29, 8')
+    print('1:'); o('ld r18, Z+'); o('ld r19, Z+'); o('lsl r18'); o('rol r19'); o('subi r18, 253'); o('sbci r19, 255')
+    o('mul r18, r24'); o('mov r21, r1'); o('mul r19, r25'); o('movw r22, r0')
+    for x, k in ((18, 25), (19, 24)): o(f'mul r{x}, r{k}'); o('add r21, r0'); o('adc r22, r1'); o('adc r23, r28')
+    com('bits 18 to 25 are bits 2 to 9 of r23:r22')
+    for _ in range(2): o('lsr r23'); o('ror r22')
+    o('lsr r20'); o('sbc r21, r21'); o('andi r21, 128'); o('eor r22, r21'); o('st X+, r22')
+    o('dec r29'); o('brne 1b')
+    end(name, saved)
+
+def fold():
+    com_b = 'Y = p, with its upper half 256 bytes on; Z = v, with its upper half 256 bytes on'
+    def routine(name, what, body, ct=False):
+        print(f'\n    .section .text.{name}, "ax", @progbits\n    .global {name}\n    .type {name}, @function\n{name}:')
+        com(what); com(com_b)
+        o('push r28'); o('push r29'); o('movw r28, r22'); o('movw r30, r24')
+        if ct: o('movw r26, r20')
+        o('clr r24'); print('1:'); body(); o('dec r24'); o('brne 1b'); o('pop r29'); o('pop r28'); o('ret')
+        print(f'    .size {name}, .-{name}')
+    def load_p(): o('ld r18, Y'); o('inc r29'); o('ld r19, Y+'); o('dec r29')
+    def load_v(): o('ld r20, Z'); o('inc r31'); o('ld r21, Z')
+    def store(): o('st Z, r21'); o('dec r31'); o('st Z+, r20')
+    def low():
+        load_p(); o('mov r20, r18'); o('add r20, r19'); o('mov r21, r19'); o('sub r21, r18'); o('inc r31'); store()
+    def high():
+        load_p(); load_v(); o('add r20, r19'); o('sub r20, r18'); o('sub r21, r19'); o('sub r21, r18'); store()
+    def both():
+        load_p(); load_v(); o('sub r20, r19'); o('add r21, r18'); o('lsl r20'); o('lsl r21')
+        o('ld r18, X'); o('inc r27'); o('ld r19, X+'); o('dec r27'); o('add r20, r18'); o('add r21, r19'); store()
+    routine('ctru_light_fold_low', 'void (v[512], p[512]): v = p0 + p1, p1 - p0', low)
+    routine('ctru_light_fold_high', 'void (v[512], p[512]): v += p1 - p0, - p1 - p0', high)
+    routine('ctru_light_fold_both', 'void (v[512], p[512], ct[512]): v = 2 (v + (- p1, p0)) + ct', both, True)
+
+print('    ; generated by encoding.py; do not edit.  Interface and figures: README.md')
+sample(); unpack_h(); pack_h(); pack_f(); unpack_f(); compress(); fold()
