@@ -15,12 +15,15 @@ use crate::ring::Poly;
 
 /// What the KEM calls unless the processor is known to offer more.
 #[cfg(target_arch = "avr")]
-pub(crate) use avr::{Avr as Native, join, product, sum};
+pub(crate) use avr::{Avr as Native, bytes, encoding};
 #[cfg(not(target_arch = "avr"))]
-pub(crate) use {
-    crate::product::bytes::{join, product, sum},
-    portable::Portable as Native,
-};
+pub(crate) use {crate::encoding::portable as encoding, portable::Portable as Native};
+/// Polynomials of bytes.
+#[cfg(not(target_arch = "avr"))]
+pub(crate) mod bytes {
+    pub(crate) use crate::encoding::portable::unpack_f_prime;
+    pub(crate) use crate::product::bytes::*;
+}
 
 /// Arithmetic of Z_769\[x\]/(x^512 + 1), in time that does not depend on coefficients. Bounds are contract: callers rely on
 /// them, and one test drives every backend to them.

@@ -1,10 +1,12 @@
 //! Bytes of keys and coins (specification sections 2 and 5).
 
-use kem_core::ct::Emit;
-use kem_core::pack::{pack, unpack};
-use kem_core::sample::cbd_bytes;
+#[cfg_attr(target_arch = "avr", allow(dead_code))]
+pub(crate) mod portable;
+
+use kem_core::pack::unpack;
 use subtle::Choice;
 
+use crate::backends::encoding;
 use crate::ring::{N, Poly, Q};
 
 /// Length of an encapsulation key in bytes: 10 bits per coefficient of h.
@@ -28,24 +30,24 @@ pub(crate) fn f_prime(f: &[u8]) -> impl Iterator<Item = i16> {
 }
 
 impl Poly {
-    /// Coefficients of the law B1 from [`COINS_LEN`] bytes.
-    pub(crate) fn sample_b1(&mut self, coins: &[u8]) {
-        cbd_bytes::<1>(coins, &mut self.0);
+    /// Coefficients of the law B1.
+    pub(crate) fn sample_b1(&mut self, coins: &[u8; COINS_LEN]) {
+        encoding::sample(&mut self.0, coins);
     }
 
     /// Packs h. In: canonical.
     pub(crate) fn pack_h(&self, ek: &mut [u8; EK_LEN]) {
-        pack::<10>(self.0.iter().map(|&c| c as u16), &mut Emit::new(ek));
+        encoding::pack_h(ek, &self.0);
     }
 
     /// Unpacks h: 0..1024, canonical if the key passed its check.
     pub(crate) fn unpack_h(&mut self, ek: &[u8; EK_LEN]) {
-        self.0.iter_mut().zip(unpack::<10>(ek)).for_each(|(c, h)| *c = h as i16);
+        encoding::unpack_h(&mut self.0, ek);
     }
 
     /// Packs f = 2 f' + 1.
     pub(crate) fn pack_f(&self, f: &mut [u8; F_LEN]) {
-        pack::<3>(self.0.iter().map(|&c| (3 - c) as u16), &mut Emit::new(f));
+        encoding::pack_f(f, &self.0);
     }
 
     /// Unpacks f. 1 if every code is one that `pack_f` writes; |c| <= 4 in any case.
@@ -73,7 +75,7 @@ mod tests {
     fn sampling_vector() {
         let vector = components::load().sample_b1;
         let mut p = Poly::ZERO;
-        p.sample_b1(&vector.buf);
+        p.sample_b1(vector.buf[..].try_into().unwrap());
         assert_eq!(p.0[..], vector.coeffs);
         assert_eq!(wide(&p.0), reference::sample_b1(&vector.buf));
     }

@@ -164,7 +164,7 @@ fn derive<H: HashSuite>(m: &[u8; 32], ek: &[u8; EK_LEN], ss: &mut SharedSecret, 
     ss.expose_mut().copy_from_slice(k);
     let mut coins = Zeroizing::new([0; COINS_LEN]);
     H::xof(&[rho]).read(coins.as_mut());
-    r.sample_b1(coins.as_ref());
+    r.sample_b1(&coins);
 }
 
 /// Replaces K by `H512(ct || z)[0..32]` where `rejected` is 1; the same work either way.

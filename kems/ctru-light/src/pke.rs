@@ -5,7 +5,7 @@ use kem_core::ct::{CtSink, declassify};
 use kem_core::hash::XofReader;
 use subtle::Choice;
 
-use crate::backends::Arith;
+use crate::backends::{Arith, encoding};
 use crate::e8;
 use crate::encoding::{COINS_LEN, EK_LEN, F_LEN};
 use crate::ring::{Poly, Q};
@@ -27,10 +27,11 @@ pub(crate) fn keygen(
 /// From coins in the first bytes of `ek` to f and, over them, h.
 #[inline(never)]
 fn divide(arith: impl Arith, f_bytes: &mut [u8; F_LEN], ek: &mut [u8; EK_LEN]) -> Result<(), NotInvertible> {
-    let (f_coins, g_coins) = ek[..2 * COINS_LEN].split_at(COINS_LEN);
     let (mut f, mut h) = (Poly::ZERO, Poly::ZERO);
-    f.sample_b1(f_coins);
-    h.sample_b1(g_coins);
+    if let [f_coins, g_coins, ..] = ek.as_chunks().0 {
+        f.sample_b1(f_coins);
+        h.sample_b1(g_coins);
+    }
     // f = 2 f' + 1.
     f.0.iter_mut().for_each(|c| *c *= 2);
     f.0[0] += 1;
@@ -56,12 +57,8 @@ pub(crate) fn encrypt(arith: impl Arith, ek: &[u8; EK_LEN], m: &[u8; 32], r: &mu
     h.unpack_h(ek);
     arith.multiply(r, &mut h);
     for (octet, nibble) in r.0.as_chunks::<8>().0.iter().zip(nibbles(m)) {
-        let word = e8::encode(nibble);
         let mut bytes = [0; 8];
-        for (j, (byte, &sigma)) in bytes.iter_mut().zip(octet).enumerate() {
-            // The message comes after the compression: q2 / 2 = 128.
-            *byte = compress(sigma) ^ (((word >> j) & 1) << 7);
-        }
+        encoding::compress(&mut bytes, octet, e8::encode(nibble));
         sink.put_all(&bytes);
     }
 }
@@ -85,13 +82,6 @@ fn nibbles(m: &[u8; 32]) -> impl Iterator<Item = u8> {
     m.iter().flat_map(|byte| [byte & 15, byte >> 4])
 }
 
-/// round(256 sigma / 769) mod 256 as the specification rounds, floor((256 sigma + 384) / 769). In: 0..769.
-fn compress(sigma: i16) -> u8 {
-    // The fraction is (2 sigma + 3) * 128 / 769, and 43634 is 128 / 769 times 2^18; exact for every sigma.
-    let high = (u32::from(2 * sigma as u16 + 3) * 43634) >> 16;
-    (high as u16 >> 2) as u8
-}
-
 #[cfg(test)]
 mod tests {
     use kem_core::ct::Emit;
@@ -112,7 +102,7 @@ mod tests {
         assert!(bool::from(belong_together(Native, &f, &ek)));
 
         let mut r = Poly::ZERO;
-        r.sample_b1(&vector.enc_coins);
+        r.sample_b1(vector.enc_coins[..].try_into().unwrap());
         let message = vector.m[..].try_into().unwrap();
         encrypt(Native, &ek, message, &mut r, &mut Emit::new(&mut ct));
         assert_eq!(ct[..], vector.ct[..]);
@@ -136,10 +126,17 @@ mod tests {
     fn compression_is_the_specified_division() {
         for sigma in 0..Q {
             let t = (256 * u32::from(sigma as u16) + 384) / 769;
-            assert_eq!(compress(sigma), t as u8, "{sigma}");
+            let mut bytes = [0; 8];
+            encoding::compress(&mut bytes, &[sigma; 8], 0b1010_0101);
+            let flipped = t as u8 ^ 0x80;
+            let plain = t as u8;
+            let expected = [flipped, plain, flipped, plain, plain, flipped, plain, flipped];
+            assert_eq!(bytes, expected, "{sigma}");
         }
         for vector in components::load().compress {
-            assert_eq!(compress(vector.sigma), vector.t as u8);
+            let mut bytes = [0; 8];
+            encoding::compress(&mut bytes, &[vector.sigma; 8], 0);
+            assert_eq!(bytes, [vector.t as u8; 8]);
         }
     }
 

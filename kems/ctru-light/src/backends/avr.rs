@@ -4,12 +4,12 @@
 //! linked with LTO.
 #![allow(unsafe_code, named_asm_labels)]
 
-mod bytes;
+pub(crate) mod bytes;
+pub(crate) mod encoding;
 mod inverse;
 
 use core::arch::asm;
 
-pub(crate) use bytes::{join, product, sum};
 use subtle::Choice;
 
 use super::Arith;

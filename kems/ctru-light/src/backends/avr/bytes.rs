@@ -2,15 +2,20 @@
 
 use core::arch::asm;
 
+pub(crate) use super::encoding::unpack_f_prime;
 use crate::product::bytes::BASE;
+use crate::ring::N;
 
 mod routines {
-    use super::BASE;
+    use super::{BASE, N};
 
     unsafe extern "C" {
         pub(super) fn ctru_light_sum(r: *mut u8, a: *const u8, b: *const u8, n: u8);
         pub(super) fn ctru_light_join(r: *mut u8, m: *const u8, half: u8);
         pub(super) fn ctru_light_product16(r: *mut [u8; 2 * BASE], a: *const [u8; BASE], b: *const [u8; BASE]);
+        pub(super) fn ctru_light_fold_low(v: *mut [u8; N], p: *const [u8; N]);
+        pub(super) fn ctru_light_fold_high(v: *mut [u8; N], p: *const [u8; N]);
+        pub(super) fn ctru_light_fold_both(v: *mut [u8; N], p: *const [u8; N], ct: *const [u8; N]);
     }
 }
 
@@ -43,6 +48,30 @@ pub(crate) fn product(r: &mut [u8; 2 * BASE], a: &[u8; BASE], b: &[u8; BASE]) {
     assemble();
     // SAFETY: the routine reads 16 bytes at each operand and writes 32.
     unsafe { routines::ctru_light_product16(r, a, b) }
+}
+
+/// v = L - x^256 L for the product L of the low halves.
+#[inline(never)]
+pub(crate) fn fold_low(v: &mut [u8; N], p: &[u8; N]) {
+    super::encoding::assemble();
+    // SAFETY: the routine writes 512 bytes at `v` and reads 512 at `p`.
+    unsafe { routines::ctru_light_fold_low(v, p) }
+}
+
+/// v = v - H - x^256 H for the product H of the high halves.
+#[inline(never)]
+pub(crate) fn fold_high(v: &mut [u8; N], p: &[u8; N]) {
+    super::encoding::assemble();
+    // SAFETY: the routine updates 512 bytes at `v` and reads 512 at `p`.
+    unsafe { routines::ctru_light_fold_high(v, p) }
+}
+
+/// v = 2 (v + x^256 S) + ct for the product S of the sums.
+#[inline(never)]
+pub(crate) fn fold_both(v: &mut [u8; N], p: &[u8; N], ct: &[u8; N]) {
+    super::encoding::assemble();
+    // SAFETY: the routine updates 512 bytes at `v` and reads 512 at each of the others.
+    unsafe { routines::ctru_light_fold_both(v, p, ct) }
 }
 
 #[inline(always)]
