@@ -4,7 +4,7 @@
 mod avr;
 // Its twin in assembly replaces most of it.
 #[cfg_attr(target_arch = "avr", allow(dead_code))]
-mod portable;
+pub(crate) mod portable;
 #[cfg(test)]
 mod tests;
 

@@ -20,6 +20,8 @@ mod product;
 #[path = "../tests/slow/reference.rs"]
 mod reference;
 mod ring;
+#[cfg(feature = "self-check")]
+pub mod self_check;
 
 pub use kem::CtruLight;
 pub use kem_core::hash::{AsconXof, Sha3};

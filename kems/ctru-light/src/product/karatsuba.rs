@@ -71,4 +71,3 @@ fn karatsuba(r: &mut [u8], a: &[u8], b: &[u8], scratch: &mut [u8]) {
     karatsuba(top, a_high, b_high, scratch);
     bytes::join(r, middle);
 }
-
