@@ -36,7 +36,7 @@ fn main() -> ! {
     // `entry` makes this static a local: it is taken once. The one buffer.
     static mut ARENA: Arena<FLIGHT, WORK, KEY> = Arena::new();
 
-    let board = Board {
+    let mut board = Board {
         link: Serial::new(Uart::start()),
         clock: Ticks::start(),
         store: NvStore::new(Retained, BrokerKem::ID, Active::ID.group()),
@@ -50,6 +50,6 @@ fn main() -> ! {
 /// Says so and starts again.
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
-    Serial::new(Uart::start()).log(format_args!("panic"));
+    Serial::new(Uart::start()).log(&["panic"]);
     cortex_m::peripheral::SCB::sys_reset();
 }

@@ -1,7 +1,7 @@
 //! M1 to M4 over a link.
 
 use hybrid_handshake::{
-    Error as Handshake, Established,
+    Error as Handshake,
     client::{AwaitM4, Config, Credential, Start},
     identity::{BrokerKey, Kid},
     message::{Capabilities, ClientLimits, m1_len, m2_len, m3_len},
@@ -37,6 +37,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
     ///
     /// # Errors
     /// [`Error::Store`] without a pin or a credential, [`Error::Protocol`] for a pin that is no key of this suite.
+    #[inline(never)]
     pub fn prepare(&mut self) -> Outcome<(), L, N> {
         let clock = &mut self.board.clock;
         let stale = |prepared: &mut Prepared<S>| prepared.burn.has_passed(clock);
@@ -54,7 +55,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
     /// [`Error`]; then [`Node::retry_ms`] says when to try again.
     pub fn connect<'n>(&'n mut self, options: &Options<'_>) -> Outcome<Session<'n, 'a, S, B, L, C, N>, L, N> {
         match self.attempt(options) {
-            Ok((established, origin)) => Ok(Session::new(self, established, origin, options.keep_alive_s)),
+            Ok(origin) => Ok(Session::new(self, origin, options.keep_alive_s)),
             Err(error) => {
                 self.board.clock.mark(None);
                 self.board.link.close();
@@ -64,6 +65,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
         }
     }
 
+    #[inline(never)]
     fn write_m1(&mut self) -> Outcome<Prepared<S>, L, N> {
         let (newer, older) = self.board.store.pins()?;
         let pin = older.filter(|_| self.older_pin).unwrap_or(newer);
@@ -102,7 +104,8 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
     }
 
     /// One attempt; whatever it ends in, the counters know.
-    fn attempt(&mut self, options: &Options<'_>) -> Outcome<Opened<S>, L, N> {
+    #[inline(never)]
+    fn attempt(&mut self, options: &Options<'_>) -> Outcome<Origin, L, N> {
         self.prepare()?;
         let origin = self.prepared.as_ref().ok_or(Handshake::Misuse)?.origin;
         let Origin { mode, pin, .. } = origin;
@@ -122,23 +125,25 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
                 self.other_pin();
             }
         }
-        let established = opened?;
+        opened?;
         self.succeeded();
-        Ok((established, origin))
+        Ok(origin)
     }
 
-    fn flights(&mut self, mode: Mode, options: &Options<'_>) -> Outcome<Established<S>, L, N> {
+    #[inline(never)]
+    fn flights(&mut self, mode: Mode, options: &Options<'_>) -> Outcome<(), L, N> {
         let m2_len = m2_len(self.suite.id(), mode);
         self.phase(Phase::AwaitM2, |node| node.exchange_m1(m2_len))?;
         let (packet_len, await_m4) = self.answer_m2(mode, m2_len, options)?;
         let len = self.phase(Phase::AwaitM4, |node| node.exchange_m3(packet_len))?;
         self.board.clock.mark(Some(Phase::M4));
-        let established = self.read_m4(await_m4, len)?;
+        self.read_m4(await_m4, len)?;
         self.board.clock.mark(None);
-        Ok(established)
+        Ok(())
     }
 
     /// Sends M1 and reads M2, whole or in pieces, to the start of the work buffer.
+    #[inline(never)]
     fn exchange_m1(&mut self, m2_len: usize) -> Outcome<(), L, N> {
         let packet_len = self.prepared.as_ref().map_or(0, |prepared| prepared.packet_len);
         let Self { board, buffers, .. } = self;
@@ -175,6 +180,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
     }
 
     /// Checks M2, burns M1 and makes the packet of M3 in its place; gives its length.
+    #[inline(never)]
     fn answer_m2(&mut self, mode: Mode, m2_len: usize, options: &Options<'_>) -> Outcome<(usize, AwaitM4<S>), L, N> {
         let Self {
             board,
@@ -217,6 +223,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
     }
 
     /// Sends M3 and reads the packet of M4 to the start of the work buffer; gives its length.
+    #[inline(never)]
     fn exchange_m3(&mut self, packet_len: usize) -> Outcome<usize, L, N> {
         let Self { board, buffers, .. } = self;
         let mut wire = Wire {
@@ -228,22 +235,26 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
         wire.read_packet(buffers.work, PACKET_LIMIT, deadline)
     }
 
-    fn read_m4(&mut self, await_m4: AwaitM4<S>, len: usize) -> Outcome<Established<S>, L, N> {
+    #[inline(never)]
+    fn read_m4(&mut self, await_m4: AwaitM4<S>, len: usize) -> Outcome<(), L, N> {
         let packet = self.buffers.work.get_mut(..len).unwrap_or_default();
         let FromBroker::Connack(m4) = read_from_broker(packet)? else {
             return Err(Handshake::UnexpectedPacket.into());
         };
         let (connack, established) = await_m4.read_m4(m4)?;
+        let established = self.established.insert(established);
         self.broker_time = established.broker_time;
         self.told_ms = self.board.clock.now_ms();
         let connack = Connack::parse(connack, self.settings.level)?;
         if connack.code.is_error() {
+            self.established = None;
             return Err(Error::Refused(connack.code));
         }
-        Ok(established)
+        Ok(())
     }
 
     /// The first handshake under the newer of two keys has completed: the older one goes.
+    #[inline(never)]
     fn retire_older(&mut self, used: PinSlot) {
         let pins = self.board.store.pins();
         if let Some((newer, Some(older))) = self.note(pins)
@@ -256,6 +267,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
     }
 
     /// After a failure the other of two keys has its turn.
+    #[inline(never)]
     fn other_pin(&mut self) {
         let pins = self.board.store.pins();
         if let Some((_, Some(_))) = self.note(pins) {
@@ -273,8 +285,7 @@ pub(crate) struct Origin {
     pub(crate) kid: Kid,
 }
 
-type Opened<S> = (Established<S>, Origin);
-
+#[inline(never)]
 fn write_connect(id: &str, level: Level, options: &Options<'_>, out: &mut [u8]) -> Result<usize, Handshake> {
     let mut buf = [0; 5];
     let properties = if level.is_v5() {

@@ -1,6 +1,7 @@
 //! A device between its sessions: what it keeps, and when it may try again.
 
 use hybrid_handshake::{
+    Established,
     client::{AwaitM2, Credential},
     dh::DhSecret,
     drbg::{self, Drbg},
@@ -42,6 +43,7 @@ impl Boot {
     /// # Errors
     /// [`StoreError::Missing`] for a device that was not provisioned, [`StoreError::Worn`] if the seed's successor cannot
     /// be kept. Without a boot there is no handshake.
+    #[inline(never)]
     pub fn new<N: Nv>(store: &mut NvStore<N>, rng_bytes: &[u8; 32]) -> Result<Self, StoreError<N::Error>> {
         let settings = store.settings()?;
         let drbg = drbg::boot(store, &settings.id, rng_bytes)?;
@@ -50,14 +52,19 @@ impl Boot {
 }
 
 /// A device between its sessions.
-pub struct Node<'a, S, B, L, C, N> {
+///
+/// It stays where it is: what is long lies in it or in the arena, and no step hands it on by value. On an 8-bit device a copy
+/// of a state costs RAM in every frame that it passes.
+pub struct Node<'a, S: Suite, B, L, C, N> {
     pub(crate) suite: S,
     pub(crate) broker_kem: B,
-    pub(crate) board: Board<L, C, N>,
+    pub(crate) board: &'a mut Board<L, C, N>,
     pub(crate) buffers: Buffers<'a>,
     pub(crate) settings: Settings,
     pub(crate) drbg: Drbg,
     pub(crate) prepared: Option<Prepared<S>>,
+    /// The session, while there is one.
+    pub(crate) established: Option<Established<S>>,
     pub(crate) way_out: WayOut,
     pub(crate) backoff: Backoff,
     retry_ms: u32,
@@ -83,7 +90,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
     pub fn new<const F: usize, const W: usize, const K: usize>(
         suite: S,
         broker_kem: B,
-        board: Board<L, C, N>,
+        board: &'a mut Board<L, C, N>,
         boot: Boot,
         arena: &'a mut Arena<F, W, K>,
     ) -> Self {
@@ -95,6 +102,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
             settings: boot.settings,
             drbg: boot.drbg,
             prepared: None,
+            established: None,
             way_out: WayOut::default(),
             backoff: Backoff::default(),
             retry_ms: 0,
@@ -113,7 +121,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
 
     /// Link, clock and store.
     pub const fn board(&mut self) -> &mut Board<L, C, N> {
-        &mut self.board
+        self.board
     }
 
     /// Mixes fresh noise into the generator.
@@ -139,6 +147,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
         self.ignored_successors
     }
 
+    #[inline(never)]
     pub(crate) fn failed(&mut self) {
         self.backoff.failed();
         self.retry_ms = self.backoff.wait_ms(self.drbg.next_u32());
@@ -150,6 +159,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
     }
 
     /// The broker's clock now, as far as the device knows it; 0 before the first M4.
+    #[inline(never)]
     pub(crate) fn broker_now(&mut self) -> u64 {
         if self.broker_time == 0 {
             return 0;
@@ -179,6 +189,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
     }
 
     /// The ticket of the last session, if it may be tried now.
+    #[inline(never)]
     pub(crate) fn usable_ticket(&mut self, kid: &[u8; 8]) -> Option<Ticket> {
         if !self.way_out.allows_ticket() {
             return None;
@@ -191,6 +202,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
 }
 
 /// The device's own credential. `key` is the device key's buffer, `x` a copy of the secret within.
+#[inline(never)]
 pub(crate) fn own_credential<'c, L, N>(
     suite: &impl Suite,
     settings: &'c Settings,

@@ -1,7 +1,5 @@
 //! What a sensor does all day, the same on every board: connect, publish a reading, wait, and again.
 
-use core::fmt::{self, Write as _};
-
 use embedded_io::{Read, ReadReady, Write};
 use hybrid_handshake::{
     mqtt::ReasonCode,
@@ -24,7 +22,7 @@ use crate::{
 pub fn run<S, B, U, C, N, const F: usize, const W: usize, const K: usize>(
     suite: S,
     broker_kem: B,
-    mut board: Board<Serial<U>, C, N>,
+    board: &mut Board<Serial<U>, C, N>,
     arena: &mut Arena<F, W, K>,
     noise: &[u8; 32],
     mut sample: impl FnMut() -> u16,
@@ -39,7 +37,7 @@ where
 {
     let at_boot = board.store.at_boot().unwrap_or(AtBoot::Run);
     if at_boot == AtBoot::SelfTest {
-        return self_test(&mut board, &mut arena.flight, &mut arena.work, &mut test);
+        return self_test(board, &mut arena.flight, &mut arena.work, &mut test);
     }
     board.clock.mark(Some(Phase::Boot));
     let boot = Boot::new(&mut board.store, noise);
@@ -50,7 +48,7 @@ where
             log_store(&mut board.link, error);
             loop {
                 if board.link.self_test_requested() {
-                    self_test(&mut board, &mut arena.flight, &mut arena.work, &mut test);
+                    self_test(board, &mut arena.flight, &mut arena.work, &mut test);
                 }
                 board.clock.idle();
             }
@@ -69,7 +67,7 @@ where
     }
 }
 
-struct Sensor<'a, S, B, U, C, N> {
+struct Sensor<'a, S: Suite, B, U, C, N> {
     node: Node<'a, S, B, Serial<U>, C, N>,
     published: u32,
     once: bool,
@@ -84,11 +82,12 @@ where
     N: Nv,
 {
     /// One session; ends with an error, or after one message if there is to be no more.
+    #[inline(never)]
     fn session(&mut self, sample: &mut impl FnMut() -> u16) -> Outcome<(), Serial<U>, N> {
         let settings = self.node.settings();
         let (id, interval_ms) = (settings.id, u32::from(settings.interval_s) * 1000);
         let mut topic = Text::<48>::default();
-        let _ = write!(topic, "sensors/{}/reading", id.as_str());
+        topic.push(&["sensors/", id.as_str(), "/reading"]);
         self.node.prepare()?;
         let options = Options {
             keep_alive_s: KEEP_ALIVE_S,
@@ -96,17 +95,18 @@ where
         };
         let mut session = self.node.connect(&options)?;
         let how = if session.is_resumed() { "resumed" } else { "full" };
-        session.node().board.link.log(format_args!("up {how}"));
+        session.node().board.link.log(&["up", how]);
         loop {
             let mut reading = Text::<32>::default();
-            let _ = write!(reading, "n={} v={}", self.published, sample());
+            let (number, value) = (Decimal::new(self.published), Decimal::new(sample().into()));
+            reading.push(&["n=", number.as_str(), " v=", value.as_str()]);
             let next = Deadline::after(&mut session.node().board.clock, interval_ms);
             session.publish_acknowledged(topic.as_str(), reading.as_str().as_bytes(), ANSWER_MS)?;
             let node = session.node();
             if let Some(error) = node.take_notice() {
                 log_store(&mut node.board.link, error);
             }
-            node.board.link.log(format_args!("pub {}", self.published));
+            node.board.link.log(&["pub", number.as_str()]);
             self.published = self.published.wrapping_add(1);
             if self.once {
                 return session.disconnect();
@@ -125,9 +125,10 @@ where
     }
 
     /// Waits for the next attempt; makes its M1 meanwhile.
+    #[inline(never)]
     fn pause(&mut self, test: &mut impl FnMut(Bench<'_, C>) -> bool) {
         let wait_ms = self.node.retry_ms();
-        self.node.board.link.log(format_args!("retry {wait_ms}"));
+        self.node.board.link.log(&["retry", Decimal::new(wait_ms).as_str()]);
         let next = Deadline::after(&mut self.node.board.clock, wait_ms);
         // An error comes again, and is told, when the session begins.
         let _ = self.node.prepare();
@@ -136,7 +137,7 @@ where
             if self.node.board.link.self_test_requested() {
                 self.node.prepared = None; // it lies in a buffer that the tests use
                 let (flight, work) = (&mut *self.node.buffers.flight, &mut *self.node.buffers.work);
-                self_test(&mut self.node.board, flight, work, test);
+                self_test(self.node.board, flight, work, test);
             }
             self.node.board.clock.idle();
         }
@@ -144,6 +145,7 @@ where
     }
 }
 
+#[inline(never)]
 fn self_test<U: Read + ReadReady + Write, C: Clock, N>(
     board: &mut Board<Serial<U>, C, N>,
     flight: &mut [u8],
@@ -153,12 +155,13 @@ fn self_test<U: Read + ReadReady + Write, C: Clock, N>(
     let Board { link, clock, .. } = board;
     let mut report = |name: &str, passed| {
         let verdict = if passed { "ok" } else { "FAIL" };
-        link.log(format_args!("kat {name} {verdict}"));
+        link.log(&["kat", name, verdict]);
     };
     test(Bench::new(clock, flight, work, &mut report))
 }
 
 /// A few bytes instead of sentences: on an 8-bit device every string costs RAM.
+#[inline(never)]
 fn log_error<L, N, U: Read + ReadReady + Write>(link: &mut Serial<U>, error: Error<L, N>) {
     let (what, code): (_, Option<ReasonCode>) = match error {
         Error::Protocol(error) => ("protocol", Some(error.reason())),
@@ -170,21 +173,22 @@ fn log_error<L, N, U: Read + ReadReady + Write>(link: &mut Serial<U>, error: Err
         Error::Store(error) => return log_store(link, error),
     };
     match code {
-        Some(code) => link.log(format_args!("down {what} {}", code as u8)),
-        None => link.log(format_args!("down {what}")),
+        Some(code) => link.log(&["down", what, Decimal::new(u32::from(code as u8)).as_str()]),
+        None => link.log(&["down", what]),
     }
 }
 
+#[inline(never)]
 fn log_store<N, U: Read + ReadReady + Write>(link: &mut Serial<U>, error: StoreError<N>) {
     let what = match error {
         StoreError::Nv(_) | StoreError::Worn => "worn",
         StoreError::Missing => "missing",
         StoreError::Full => "full",
     };
-    link.log(format_args!("store {what}"));
+    link.log(&["store", what]);
 }
 
-/// A short text without a heap; what does not fit is cut off.
+/// A short text without a heap; a part that does not fit is left out.
 struct Text<const N: usize> {
     bytes: [u8; N],
     len: usize,
@@ -197,21 +201,70 @@ impl<const N: usize> Default for Text<N> {
 }
 
 impl<const N: usize> Text<N> {
+    fn push(&mut self, parts: &[&str]) {
+        for part in parts {
+            let place = self
+                .bytes
+                .get_mut(self.len..)
+                .and_then(|rest| rest.get_mut(..part.len()));
+            if let Some(place) = place {
+                place.copy_from_slice(part.as_bytes());
+                self.len += part.len();
+            }
+        }
+    }
+
     fn as_str(&self) -> &str {
         let bytes = self.bytes.get(..self.len).unwrap_or_default();
         str::from_utf8(bytes).unwrap_or_default()
     }
 }
 
-impl<const N: usize> fmt::Write for Text<N> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let place = self.bytes.get_mut(self.len..).unwrap_or_default();
-        let place = place.get_mut(..text.len()).ok_or(fmt::Error)?;
-        place.copy_from_slice(text.as_bytes());
-        self.len += text.len();
-        Ok(())
+/// A number in decimal digits.
+struct Decimal {
+    digits: [u8; 10],
+    start: usize,
+}
+
+impl Decimal {
+    fn new(number: u32) -> Self {
+        let mut decimal = Self {
+            digits: [b'0'; 10],
+            start: 10,
+        };
+        let mut rest = number;
+        for (place, start) in decimal.digits.iter_mut().zip(0..10).rev() {
+            let [digit, ..] = (rest % 10).to_le_bytes();
+            *place = b'0' + digit;
+            decimal.start = start;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        decimal
+    }
+
+    fn as_str(&self) -> &str {
+        let digits = self.digits.get(self.start..).unwrap_or_default();
+        str::from_utf8(digits).unwrap_or_default()
     }
 }
 
 const KEEP_ALIVE_S: u16 = 60;
 const ANSWER_MS: u32 = 20_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_texts() {
+        for (number, text) in [(0, "0"), (7, "7"), (10, "10"), (4_294_967_295, "4294967295")] {
+            assert_eq!(Decimal::new(number).as_str(), text);
+        }
+        let mut text = Text::<8>::default();
+        text.push(&["abc", "defghi", "/z"]);
+        assert_eq!(text.as_str(), "abc/z");
+    }
+}

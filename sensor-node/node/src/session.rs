@@ -6,8 +6,9 @@ mod packets;
 use core::num::NonZeroU16;
 
 use hybrid_handshake::{
-    Error as Handshake, Established, Malformed,
+    Error as Handshake, Malformed,
     control::{Reader, Receiver},
+    message::Capabilities,
     mqtt::{
         Acknowledgement, Delivery, Disconnect, FixedHeader, Level, PINGREQ, PacketType, Publish, Qos, ReasonCode,
         Suback, Subscribe,
@@ -21,7 +22,6 @@ use crate::{Clock, Error, Link, Node, Nv, Outcome, Phase, clock::Deadline, hands
 /// [`Node::retry_ms`](crate::Node::retry_ms), connect again.
 pub struct Session<'n, 'a, S: Suite, B, L, C, N> {
     node: &'n mut Node<'a, S, B, L, C, N>,
-    established: Established<S>,
     origin: Origin,
     control: Reader,
     /// The opened record in the buffer: its plaintext from `text.0` to `text.1` is not used yet.
@@ -50,17 +50,15 @@ pub enum Event<'e> {
 }
 
 impl<'n, 'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'n, 'a, S, B, L, C, N> {
-    pub(crate) fn new(
-        node: &'n mut Node<'a, S, B, L, C, N>,
-        established: Established<S>,
-        origin: Origin,
-        keep_alive_s: u16,
-    ) -> Self {
+    pub(crate) fn new(node: &'n mut Node<'a, S, B, L, C, N>, origin: Origin, keep_alive_s: u16) -> Self {
         let sent_ms = node.board.clock.now_ms();
-        let control = Reader::new(Receiver::Client, established.options);
+        let options = node
+            .established
+            .as_ref()
+            .map_or(Capabilities::NONE, |established| established.options);
+        let control = Reader::new(Receiver::Client, options);
         Self {
             node,
-            established,
             origin,
             control,
             text: (0, 0),
@@ -88,6 +86,7 @@ impl<'n, 'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'n, 'a, S
     /// # Errors
     /// [`Error::Protocol`] with [`hybrid_handshake::Error::Buffer`] if the packet has more than 256 bytes, or with
     /// [`hybrid_handshake::Error::Misuse`] for QoS 2 or no topic: the session goes on. Others end it.
+    #[inline(never)]
     pub fn publish(&mut self, topic: &str, payload: &[u8], qos: Qos) -> Outcome<Option<NonZeroU16>, L, N> {
         let id = self.next_id();
         let (delivery, id) = match qos {
@@ -109,6 +108,7 @@ impl<'n, 'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'n, 'a, S
     ///
     /// # Errors
     /// As [`Session::publish`].
+    #[inline(never)]
     pub fn subscribe(&mut self, filters: &[(&str, Qos)]) -> Outcome<NonZeroU16, L, N> {
         if filters.iter().any(|(_, qos)| *qos == Qos::ExactlyOnce) {
             return Err(Handshake::Misuse.into());
@@ -122,6 +122,7 @@ impl<'n, 'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'n, 'a, S
     ///
     /// # Errors
     /// Any ends the session.
+    #[inline(never)]
     pub fn ping(&mut self) -> Outcome<(), L, N> {
         self.ping_ms = Some(self.node.board.clock.now_ms());
         self.write(|_, out| {
@@ -135,6 +136,7 @@ impl<'n, 'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'n, 'a, S
     ///
     /// # Errors
     /// Any ends the session.
+    #[inline(never)]
     pub fn poll(&mut self, timeout_ms: u32) -> Outcome<Option<Event<'_>>, L, N> {
         let deadline = Deadline::after(&mut self.node.board.clock, timeout_ms);
         let polled = self.packet(deadline).and_then(|len| self.answer(len).map(|()| len));
@@ -149,6 +151,7 @@ impl<'n, 'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'n, 'a, S
     ///
     /// # Errors
     /// [`Error::Timeout`]; [`Error::Refused`] if the broker does not take the message, and the session goes on.
+    #[inline(never)]
     pub fn publish_acknowledged(&mut self, topic: &str, payload: &[u8], timeout_ms: u32) -> Outcome<(), L, N> {
         let wanted = self.publish(topic, payload, Qos::AtLeastOnce)?;
         let deadline = Deadline::after(&mut self.node.board.clock, timeout_ms);
@@ -170,10 +173,12 @@ impl<'n, 'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'n, 'a, S
     ///
     /// # Errors
     /// Of the link.
+    #[inline(never)]
     pub fn disconnect(mut self) -> Outcome<(), L, N> {
         let goodbye = Disconnect::new(ReasonCode::Success);
         let sent = self.write(|level, out| goodbye.write(level, out));
         self.node.board.link.close();
+        self.node.established = None;
         sent
     }
 
@@ -187,6 +192,7 @@ impl<'n, 'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'n, 'a, S
     }
 
     /// Acknowledges a QoS 1 message before it is handed out.
+    #[inline(never)]
     fn answer(&mut self, len: Option<usize>) -> Outcome<(), L, N> {
         let packet = self.inner(len.unwrap_or_default());
         let is_publish = FixedHeader::read(packet)?.is_some_and(|header| header.packet == PacketType::Publish);
@@ -210,6 +216,7 @@ impl<'n, 'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'n, 'a, S
         Event::parse(self.inner(len), level).map_err(Error::Protocol)
     }
 
+    #[inline(never)]
     fn read_event(&mut self, len: usize) -> Outcome<(), L, N> {
         let level = self.level();
         let packet = self.inner(len);
@@ -225,9 +232,11 @@ impl<'n, 'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'n, 'a, S
     }
 
     /// The session is over.
+    #[inline(never)]
     fn ended(&mut self, error: Error<L::Error, N::Error>) -> Error<L::Error, N::Error> {
         self.node.board.clock.mark(None);
         self.node.board.link.close();
+        self.node.established = None;
         self.node.failed();
         error
     }

@@ -109,6 +109,7 @@ impl<N: Nv> NvStore<N> {
     }
 
     /// Writes and reads back.
+    #[inline(never)]
     fn write(&mut self, at: u16, bytes: &[u8]) -> Result<(), StoreError<N::Error>> {
         self.room(at, bytes.len())?;
         self.nv.write(at, bytes).map_err(StoreError::Nv)?;
@@ -132,12 +133,14 @@ impl<N: Nv> NvStore<N> {
     }
 
     /// Whether the CRC of the `len` bytes at `at` stands behind them.
+    #[inline(never)]
     fn is_whole(&mut self, at: u16, len: u16) -> Result<bool, StoreError<N::Error>> {
         let mut stored = [0; CRC_LEN as usize];
         self.read(at + len, &mut stored)?;
         Ok(self.crc(at, len)? == stored)
     }
 
+    #[inline(never)]
     fn crc(&mut self, at: u16, len: u16) -> Result<[u8; CRC_LEN as usize], StoreError<N::Error>> {
         let mut digest = CRC.digest();
         let mut bytes = Zeroizing::new([0; STEP]);
@@ -166,6 +169,7 @@ impl<N: Nv> SeedStore for NvStore<N> {
         self.nv.read(seed_at(slot), out)
     }
 
+    #[inline(never)]
     fn write(&mut self, slot: Slot, bytes: &[u8; SLOT_LEN]) -> Result<(), N::Error> {
         self.nv.write(seed_at(slot), bytes)
     }

@@ -18,6 +18,7 @@ impl<L: Link, C: Clock> Wire<'_, L, C> {
 
     /// Reads one packet to the start of `buf`; gives its length. What is longer than `limit` or `buf` is refused from its
     /// header.
+    #[inline(never)]
     pub(crate) fn read_packet<N>(
         &mut self,
         buf: &mut [u8],
@@ -43,6 +44,7 @@ impl<L: Link, C: Clock> Wire<'_, L, C> {
     }
 
     /// Reads until `buf[from..to]` is filled.
+    #[inline(never)]
     pub(crate) fn fill<N>(
         &mut self,
         buf: &mut [u8],
@@ -62,6 +64,7 @@ impl<L: Link, C: Clock> Wire<'_, L, C> {
     }
 
     /// Waits until there is something to read.
+    #[inline(never)]
     pub(crate) fn wait<N>(&mut self, deadline: Deadline) -> Result<(), Error<L::Error, N>> {
         while !self.link.read_ready().map_err(Error::Link)? {
             if deadline.has_passed(self.clock) {

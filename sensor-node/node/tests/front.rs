@@ -58,13 +58,13 @@ fn talk<K: NamedKem, A: FixedAead, P: FixedProfile, B: NamedKem>(realm: &Realm, 
     let mut arena = Arena::<4096, 4096, 0>::new();
     let suite = StaticSuite::<K, X25519, A, P>::ID;
     assert!(flight_len(suite, B::ID) <= 4096 && work_len(suite, B::ID, false) <= 4096);
-    let board = Board {
+    let mut board = Board {
         link: TcpLink::new(realm.front.local_addr()),
         clock: SystemClock::new(),
         store,
     };
     let suite = StaticSuite::<K, X25519, A, P>::new();
-    let mut node = Node::new(suite, FixedKem::<B>::new(), board, boot, &mut arena);
+    let mut node = Node::new(suite, FixedKem::<B>::new(), &mut board, boot, &mut arena);
     let topic = format!("sensors/{}/reading", node.settings().id);
     for resumed in [false, true] {
         let mut session = node.connect(&Options::default()).unwrap();

@@ -26,8 +26,8 @@ fn broker() -> Broker {
 #[test]
 fn a_psk_device_publishes_at_both_levels() {
     for level in [Level::V3_1_1, Level::V5] {
-        let mut arena = TestArena::new();
-        let mut node = node(&mut arena, broker(), enrolled(&broker_key(1), level));
+        let (mut arena, mut desk) = (TestArena::new(), None);
+        let mut node = node(&mut arena, &mut desk, broker(), enrolled(&broker_key(1), level));
         let options = Options {
             keep_alive_s: 60,
             will: None,
@@ -62,8 +62,13 @@ fn a_device_with_a_key_of_its_own_connects() {
         hybrid_handshake::suite::Group::X25519,
         8,
     ));
-    let mut arena = TestArena::new();
-    let mut node = node(&mut arena, broker, enrolled_with_key(&broker_key(1), &device));
+    let (mut arena, mut desk) = (TestArena::new(), None);
+    let mut node = node(
+        &mut arena,
+        &mut desk,
+        broker,
+        enrolled_with_key(&broker_key(1), &device),
+    );
     let mut session = node.connect(&Options::default()).unwrap();
     session.publish_acknowledged("a", b"1", 10_000).unwrap();
     drop(session);
@@ -72,8 +77,8 @@ fn a_device_with_a_key_of_its_own_connects() {
 
 #[test]
 fn the_second_session_is_resumed_also_after_a_reset() {
-    let mut arena = TestArena::new();
-    let mut first = node(&mut arena, broker(), enrolled(&broker_key(1), Level::V5));
+    let (mut arena, mut desk) = (TestArena::new(), None);
+    let mut first = node(&mut arena, &mut desk, broker(), enrolled(&broker_key(1), Level::V5));
     let mut session = first.connect(&Options::default()).unwrap();
     session.publish_acknowledged("a", b"1", 10_000).unwrap();
     session.disconnect().unwrap();
@@ -85,16 +90,16 @@ fn the_second_session_is_resumed_also_after_a_reset() {
     let memory = first.board().store.nv().0.clone();
     let mut store = enrolled(&broker_key(1), Level::V5);
     store.nv().0 = memory;
-    let mut second_arena = TestArena::new();
-    let mut second = node(&mut second_arena, broker(), store);
+    let (mut second_arena, mut second_desk) = (TestArena::new(), None);
+    let mut second = node(&mut second_arena, &mut second_desk, broker(), store);
     let session = second.connect(&Options::default()).unwrap();
     assert!(session.is_resumed());
 }
 
 #[test]
 fn tickets_that_do_not_open_give_way_to_a_full_handshake_at_the_third_attempt() {
-    let mut arena = TestArena::new();
-    let mut node = node(&mut arena, broker(), enrolled(&broker_key(1), Level::V5));
+    let (mut arena, mut desk) = (TestArena::new(), None);
+    let mut node = node(&mut arena, &mut desk, broker(), enrolled(&broker_key(1), Level::V5));
     let mut session = node.connect(&Options::default()).unwrap();
     session.publish_acknowledged("a", b"1", 10_000).unwrap();
     drop(session);
@@ -111,8 +116,8 @@ fn tickets_that_do_not_open_give_way_to_a_full_handshake_at_the_third_attempt() 
 
 #[test]
 fn the_same_m1_goes_out_until_an_m2_verifies() {
-    let mut arena = TestArena::new();
-    let mut node = node(&mut arena, broker(), enrolled(&broker_key(1), Level::V5));
+    let (mut arena, mut desk) = (TestArena::new(), None);
+    let mut node = node(&mut arena, &mut desk, broker(), enrolled(&broker_key(1), Level::V5));
     let mut forged = 0;
     node.board().link.bend = Some(Box::new(move |what, bytes| {
         if what == Down::M2 && forged < 2 {
@@ -134,8 +139,8 @@ fn the_same_m1_goes_out_until_an_m2_verifies() {
 
 #[test]
 fn an_m1_is_burnt_by_a_verified_m2_and_after_a_day() {
-    let mut arena = TestArena::new();
-    let mut node = node(&mut arena, broker(), enrolled(&broker_key(1), Level::V5));
+    let (mut arena, mut desk) = (TestArena::new(), None);
+    let mut node = node(&mut arena, &mut desk, broker(), enrolled(&broker_key(1), Level::V5));
     node.board().link.tickets = None;
     node.board().link.bend = Some(Box::new(|what, bytes| {
         if what == Down::M4 {
@@ -157,8 +162,8 @@ fn an_m1_is_burnt_by_a_verified_m2_and_after_a_day() {
 #[test]
 fn each_flight_bent_at_each_byte_ends_in_a_clean_retry() {
     for what in [Down::M2, Down::M4] {
-        let mut arena = TestArena::new();
-        let mut node = node(&mut arena, broker(), enrolled(&broker_key(1), Level::V5));
+        let (mut arena, mut desk) = (TestArena::new(), None);
+        let mut node = node(&mut arena, &mut desk, broker(), enrolled(&broker_key(1), Level::V5));
         node.board().link.tickets = None;
         let len = if what == Down::M2 { 718 } else { 36 };
         for at in (0..len).step_by(if what == Down::M2 { 37 } else { 1 }) {
@@ -184,8 +189,8 @@ fn each_flight_bent_at_each_byte_ends_in_a_clean_retry() {
 
 #[test]
 fn refusals_and_strange_packets_before_m4_are_not_final() {
-    let mut arena = TestArena::new();
-    let mut node = node(&mut arena, broker(), enrolled(&broker_key(1), Level::V5));
+    let (mut arena, mut desk) = (TestArena::new(), None);
+    let mut node = node(&mut arena, &mut desk, broker(), enrolled(&broker_key(1), Level::V5));
     let unauthorized = Some(Error::Protocol(Handshake::Refused(ReasonCode::NotAuthorized)));
     let cases: [(&[u8], Option<Error<_, _>>); 5] = [
         (b"\x20\x03\x00\x87\x00", unauthorized),
@@ -214,8 +219,8 @@ fn refusals_and_strange_packets_before_m4_are_not_final() {
 
 #[test]
 fn a_refusal_inside_m4_is_told_and_waited_for() {
-    let mut arena = TestArena::new();
-    let mut node = node(&mut arena, broker(), enrolled(&broker_key(1), Level::V3_1_1));
+    let (mut arena, mut desk) = (TestArena::new(), None);
+    let mut node = node(&mut arena, &mut desk, broker(), enrolled(&broker_key(1), Level::V3_1_1));
     node.board().link.connack = ReasonCode::NotAuthorized;
     for longest in [1000, 2000, 4000] {
         let refused = Some(Error::Refused(ReasonCode::NotAuthorized));
@@ -226,8 +231,8 @@ fn a_refusal_inside_m4_is_told_and_waited_for() {
 
 #[test]
 fn messages_arrive_in_any_cut_and_are_acknowledged() {
-    let mut arena = TestArena::new();
-    let mut node = node(&mut arena, broker(), enrolled(&broker_key(1), Level::V5));
+    let (mut arena, mut desk) = (TestArena::new(), None);
+    let mut node = node(&mut arena, &mut desk, broker(), enrolled(&broker_key(1), Level::V5));
     let mut session = node.connect(&Options::default()).unwrap();
     let id = session.subscribe(&[("cmd/#", Qos::AtLeastOnce)]).unwrap();
     let Some(Event::Subscribed(suback)) = session.poll(10_000).unwrap() else {
@@ -252,10 +257,10 @@ fn messages_arrive_in_any_cut_and_are_acknowledged() {
 
 #[test]
 fn a_peer_with_small_records_gets_a_packet_in_pieces() {
-    let mut arena = TestArena::new();
+    let (mut arena, mut desk) = (TestArena::new(), None);
     let mut broker = broker();
     broker.limits = BrokerLimits::new(64, 1024).unwrap();
-    let mut node = node(&mut arena, broker, enrolled(&broker_key(1), Level::V5));
+    let mut node = node(&mut arena, &mut desk, broker, enrolled(&broker_key(1), Level::V5));
     let mut session = node.connect(&Options::default()).unwrap();
     let payload: Vec<u8> = (0..240).collect();
     session.publish_acknowledged("a", &payload, 10_000).unwrap();
@@ -265,8 +270,8 @@ fn a_peer_with_small_records_gets_a_packet_in_pieces() {
 
 #[test]
 fn a_packet_that_is_too_long_is_refused_and_the_session_goes_on() {
-    let mut arena = TestArena::new();
-    let mut node = node(&mut arena, broker(), enrolled(&broker_key(1), Level::V5));
+    let (mut arena, mut desk) = (TestArena::new(), None);
+    let mut node = node(&mut arena, &mut desk, broker(), enrolled(&broker_key(1), Level::V5));
     let mut session = node.connect(&Options::default()).unwrap();
     let too_long = session.publish("a", &[0; 256], Qos::AtMostOnce);
     assert!(matches!(too_long, Err(Error::Protocol(Handshake::Buffer { .. }))));
@@ -285,8 +290,8 @@ fn a_packet_that_is_too_long_is_refused_and_the_session_goes_on() {
 
 #[test]
 fn a_bent_record_ends_the_session() {
-    let mut arena = TestArena::new();
-    let mut node = node(&mut arena, broker(), enrolled(&broker_key(1), Level::V5));
+    let (mut arena, mut desk) = (TestArena::new(), None);
+    let mut node = node(&mut arena, &mut desk, broker(), enrolled(&broker_key(1), Level::V5));
     node.board().link.tickets = None;
     let mut session = node.connect(&Options::default()).unwrap();
     session.node().board().link.bend = Some(Box::new(|what, bytes| {
@@ -304,8 +309,8 @@ fn a_bent_record_ends_the_session() {
 
 #[test]
 fn a_silent_broker_is_noticed_by_keep_alive() {
-    let mut arena = TestArena::new();
-    let mut node = node(&mut arena, broker(), enrolled(&broker_key(1), Level::V5));
+    let (mut arena, mut desk) = (TestArena::new(), None);
+    let mut node = node(&mut arena, &mut desk, broker(), enrolled(&broker_key(1), Level::V5));
     let options = Options {
         keep_alive_s: 20,
         will: None,
@@ -324,10 +329,10 @@ fn a_silent_broker_is_noticed_by_keep_alive() {
 fn the_pin_moves_to_the_announced_successor_and_to_no_other() {
     let next = broker_key(2);
     let other = broker_key(3);
-    let mut arena = TestArena::new();
+    let (mut arena, mut desk) = (TestArena::new(), None);
     let mut broker = broker();
     broker.successor = Some(*next.broker_key().fingerprint());
-    let mut node = node(&mut arena, broker, enrolled(&broker_key(1), Level::V5));
+    let mut node = node(&mut arena, &mut desk, broker, enrolled(&broker_key(1), Level::V5));
     let talk = |node: &mut device::TestNode<'_>| {
         let mut session = node.connect(&Options::default()).unwrap();
         session.publish_acknowledged("a", b"1", 10_000).unwrap();

@@ -75,10 +75,22 @@ impl<U: Read + ReadReady + Write> Serial<U> {
         }
     }
 
-    /// Writes a log line. One that cannot be sent is lost.
-    pub fn log(&mut self, line: fmt::Arguments<'_>) {
+    /// Writes a log line of these words. One that cannot be sent is lost.
+    ///
+    /// No `core::fmt`: its arguments mark themselves in the lowest bit of a pointer, which is not free where everything may
+    /// lie at an odd address, as on AVR.
+    #[inline(never)]
+    pub fn log(&mut self, words: &[&str]) {
         let _ = self.uart.write_all(&[ESCAPE, FromDevice::Log as u8]);
-        let _ = fmt::write(&mut Line(&mut self.uart), line);
+        for (index, word) in words.iter().enumerate() {
+            if index > 0 {
+                let _ = self.uart.write_all(b" ");
+            }
+            let plain = |byte: &u8| *byte != b'\n' && *byte != ESCAPE;
+            for byte in word.as_bytes().iter().filter(|byte| plain(byte)) {
+                let _ = self.uart.write_all(&[*byte]);
+            }
+        }
         let _ = self.uart.write_all(b"\n");
     }
 
@@ -225,18 +237,6 @@ impl<E: embedded_io::Error> embedded_io::Error for SerialError<E> {
             Self::Uart(error) => error.kind(),
             Self::Escape => ErrorKind::InvalidData,
         }
-    }
-}
-
-/// Log text, without what would end the line or escape.
-struct Line<'u, U>(&'u mut U);
-
-impl<U: Write> fmt::Write for Line<'_, U> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for part in text.as_bytes().split(|&byte| byte == b'\n' || byte == ESCAPE) {
-            self.0.write_all(part).map_err(|_| fmt::Error)?;
-        }
-        Ok(())
     }
 }
 

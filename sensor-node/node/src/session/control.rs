@@ -9,10 +9,11 @@ use hybrid_handshake::{
 };
 
 use super::Session;
-use crate::{Clock, Link, Nv, NvStore, Outcome, handshake::Origin, store::StoreError};
+use crate::{Clock, Error, Link, Nv, NvStore, Outcome, handshake::Origin, store::StoreError};
 
 impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, C, N> {
     /// Handles the messages that end in the control record with this plaintext.
+    #[inline(never)]
     pub(super) fn control_record(&mut self, text: (usize, usize)) -> Outcome<(), L, N> {
         let now_s = self.node.board.clock.now_ms() / 1000;
         let node = &mut *self.node;
@@ -23,7 +24,7 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
             let mut keeper = Keeper {
                 store: &mut node.board.store,
                 origin: self.origin,
-                established: &self.established,
+                established: node.established.as_ref().ok_or(Error::Closed)?,
                 ignored: &mut node.ignored_successors,
                 device: node.settings.id,
             };
@@ -46,6 +47,7 @@ struct Keeper<'k, S: Suite, N> {
 }
 
 impl<S: Suite, N: Nv> Keeper<'_, S, N> {
+    #[inline(never)]
     fn keep(&mut self, message: Message<'_>) -> Result<(), StoreError<N::Error>> {
         match message {
             Message::Ticket { lifetime_s, ticket } => self.ticket(lifetime_s, ticket),
@@ -60,6 +62,7 @@ impl<S: Suite, N: Nv> Keeper<'_, S, N> {
         }
     }
 
+    #[inline(never)]
     fn ticket(&mut self, lifetime_s: u32, sealed: &[u8; TICKET_LEN]) -> Result<(), StoreError<N::Error>> {
         let last = match self.origin.mode {
             Mode::Resume => self.store.ticket()?.map(|(_, ticket)| ticket),
@@ -70,6 +73,7 @@ impl<S: Suite, N: Nv> Keeper<'_, S, N> {
     }
 
     /// Only the pinned successor may follow.
+    #[inline(never)]
     fn next_key(&mut self, key: &[u8]) -> Result<(), StoreError<N::Error>> {
         let successor = self.store.successor(self.origin.pin)?;
         let is_successor = BrokerKey::parse(key).is_ok_and(|key| Some(*key.fingerprint()) == successor);

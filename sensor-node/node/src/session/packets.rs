@@ -33,10 +33,11 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
         self.send(len).map_err(|error| self.ended(error))
     }
 
+    #[inline(never)]
     fn send(&mut self, len: usize) -> Outcome<(), L, N> {
         let node = &mut *self.node;
         let out = node.buffers.flight.get_mut(..IN).unwrap_or_default();
-        let sealer = &mut self.established.sealer;
+        let sealer = &mut node.established.as_mut().ok_or(Error::Closed)?.sealer;
         let limit = usize::from(sealer.limit());
         let mut start = 0;
         while start < len {
@@ -72,6 +73,7 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
     }
 
     /// Collects the next whole packet; gives its length, or nothing if the time is over.
+    #[inline(never)]
     pub(super) fn packet(&mut self, deadline: Deadline) -> Outcome<Option<usize>, L, N> {
         if core::mem::take(&mut self.used) {
             self.inner_len = 0;
@@ -89,6 +91,7 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
     }
 
     /// Moves plaintext behind the packet that is being collected, until it is whole.
+    #[inline(never)]
     fn collect(&mut self) -> Result<Option<usize>, Handshake> {
         loop {
             let header = FixedHeader::read(self.inner(self.inner_len))?;
@@ -117,6 +120,7 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
     }
 
     /// Waits for the first byte of a record, and keeps the connection alive meanwhile. False if the time is over.
+    #[inline(never)]
     fn wait(&mut self, deadline: Deadline) -> Outcome<bool, L, N> {
         while !self.node.board.link.read_ready().map_err(Error::Link)? {
             if deadline.has_passed(&mut self.node.board.clock) {
@@ -142,10 +146,11 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
 
     /// Reads and opens one record. Data becomes the text that [`Session::packet`] goes on with, control messages are
     /// handled.
+    #[inline(never)]
     fn record(&mut self) -> Outcome<(), L, N> {
         let node = &mut *self.node;
         let place = node.buffers.flight.get_mut(IN..INNER).unwrap_or_default();
-        let opener = &mut self.established.opener;
+        let opener = &mut node.established.as_mut().ok_or(Error::Closed)?.opener;
         let mut wire = Wire {
             link: &mut node.board.link,
             clock: &mut node.board.clock,

@@ -72,12 +72,19 @@ pub fn enrolled_with_key(key: &KeyPair, device: &KeyPair) -> NvStore<Memory> {
     store
 }
 
-pub fn node(arena: &mut TestArena, broker: Broker, mut store: NvStore<Memory>) -> TestNode<'_> {
+pub type TestBoard = Board<Broker, FastClock, Memory>;
+
+pub fn node<'a>(
+    arena: &'a mut TestArena,
+    desk: &'a mut Option<TestBoard>,
+    broker: Broker,
+    mut store: NvStore<Memory>,
+) -> TestNode<'a> {
     let boot = Boot::new(&mut store, &[7; 32]).unwrap();
-    let board = Board {
+    let board = desk.insert(Board {
         link: broker,
         clock: FastClock::default(),
         store,
-    };
+    });
     Node::new(Sensor::new(), MlKem512::new(), board, boot, arena)
 }
