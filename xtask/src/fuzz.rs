@@ -1,5 +1,7 @@
 //! The fuzz targets, each for a while, from the corpus in the repository.
 
+use std::process::{Child, Command, Stdio};
+
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use xshell::{Shell, cmd};
@@ -16,7 +18,7 @@ pub(crate) struct Options {
     pub(crate) target: Option<String>,
 }
 
-/// Builds every target and runs each; a finding ends it, and its input stays in `fuzz/artifacts`.
+/// Builds every target and runs them, two at a time; a finding ends it, and its input stays in `fuzz/artifacts`.
 pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     ensure!(
         setup::on_path("cargo-fuzz"),
@@ -30,23 +32,49 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         None => all.lines().collect(),
     };
     cmd!(shell, "cargo fuzz build").run()?;
-    let seconds = options.seconds.to_string();
-    for target in targets {
-        println!("-- {target}, {seconds} s");
-        // New inputs go there, so that a run leaves the repository as it was.
-        let found = crate::root().join("fuzz/target/found").join(target);
-        let seeds = crate::root().join("fuzz/corpus").join(target);
-        shell.create_dir(&found)?;
-        let files = shell.read_dir(&seeds)?.len();
-        ensure!(files > 0, "{target} has no corpus");
-        cmd!(
-            shell,
-            "cargo fuzz run {target} {found} {seeds} -- -max_total_time={seconds} -max_len={MAX_LEN} -timeout=10 -verbosity=0 -print_final_stats=1"
-        )
-        .run()?;
+    for pair in targets.chunks(2) {
+        let runs: Vec<_> = pair
+            .iter()
+            .map(|target| start(shell, target, options.seconds))
+            .collect::<Result<_>>()?;
+        // Both end before either is judged: nothing may go on behind a failed step.
+        let ended: Vec<_> = runs.into_iter().map(Child::wait_with_output).collect();
+        for (target, output) in pair.iter().zip(ended) {
+            let output = output?;
+            let log = String::from_utf8_lossy(&output.stderr);
+            ensure!(
+                output.status.success(),
+                "{target} has found something; its input is in fuzz/artifacts/{target}:\n{log}"
+            );
+            let executed = log
+                .lines()
+                .find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
+            println!(
+                "-- {target}: {} inputs",
+                executed.context("libFuzzer says nothing")?.trim()
+            );
+        }
     }
     Ok(())
 }
 
-/// Twice the longest flight of a fuzzed handshake, in bytes.
-const MAX_LEN: &str = "6000";
+fn start(shell: &Shell, target: &str, seconds: u32) -> Result<Child> {
+    // New inputs go there, so that a run leaves the repository as it was.
+    let found = crate::root().join("fuzz/target/found").join(target);
+    let seeds = crate::root().join("fuzz/corpus").join(target);
+    shell.create_dir(&found)?;
+    ensure!(!shell.read_dir(&seeds)?.is_empty(), "{target} has no corpus");
+    let child = Command::new(env!("CARGO"))
+        .current_dir(crate::root())
+        .env("RUSTC_BOOTSTRAP", "1")
+        .args(["fuzz", "run", target])
+        .args([&found, &seeds])
+        .arg("--")
+        .arg(format!("-max_total_time={seconds}"))
+        .args(["-max_len=6000", "-timeout=20", "-verbosity=0"])
+        .args(["-print_funcs=0", "-print_final_stats=1"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()?;
+    Ok(child)
+}

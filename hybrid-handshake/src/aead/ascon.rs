@@ -3,7 +3,10 @@
 //! Written here because key and state have to be wiped without an allocator, and because firmware then links one
 //! permutation for hashing and records.
 
-use kem_core::permutation::{Ascon, Permutation};
+use kem_core::{
+    ct::declassify,
+    permutation::{Ascon, Permutation},
+};
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -49,7 +52,7 @@ impl Aead for AsconAead128 {
             *byte ^= key_stream;
         }
         state.xor(&padded(last));
-        if bool::from(state.finish().ct_eq(tag)) {
+        if declassify(state.finish().ct_eq(tag)) {
             Ok(())
         } else {
             text.zeroize();

@@ -1,12 +1,13 @@
 //! Diffie-Hellman on NIST P-256 (NIST SP 800-56A section 5.7.1.2).
 
-use kem_core::{SharedSecret, rand_core::Rng};
+use kem_core::{SharedSecret, ct::declassify, rand_core::Rng};
 use p256::{
-    AffinePoint, NonZeroScalar, ProjectivePoint, Sec1Point,
+    AffinePoint, ProjectivePoint, Scalar, Sec1Point,
     elliptic_curve::{
         Group as _,
+        ff::{Field as _, PrimeField as _},
         point::AffineCoordinates,
-        sec1::{FromSec1Point, ToSec1Point},
+        sec1::FromSec1Point,
     },
 };
 
@@ -36,11 +37,14 @@ impl Dh for P256 {
 
     fn share(self, secret: &DhSecret, out: &mut [u8]) -> Result<(), Error> {
         let scalar = scalar(secret)?;
-        let point = ProjectivePoint::mul_by_generator(&scalar)
-            .to_affine()
-            .to_sec1_point(false);
+        let point = ProjectivePoint::mul_by_generator(&scalar).to_affine();
         let out: &mut [u8; 65] = out.try_into().map_err(|_| Error::Misuse)?;
-        out.copy_from_slice(point.as_bytes());
+        // By hand: the crate's encoder asks first, and branches, whether the point is the one at infinity. It never is.
+        let [form, coordinates @ ..] = out;
+        *form = 4;
+        let (x, y) = coordinates.split_at_mut(32);
+        x.copy_from_slice(&point.x());
+        y.copy_from_slice(&point.y());
         Ok(())
     }
 
@@ -50,14 +54,23 @@ impl Dh for P256 {
 
     fn agree(self, secret: &DhSecret, share: &[u8], ss: &mut SharedSecret) -> Result<(), Error> {
         // The order is prime and neither factor is zero: the result is never the point at infinity.
-        let shared = (point(share)? * *scalar(secret)?).to_affine();
+        let shared = (point(share)? * scalar(secret)?).to_affine();
         ss.expose_mut().copy_from_slice(&shared.x());
         Ok(())
     }
 }
 
-fn scalar(secret: &DhSecret) -> Result<NonZeroScalar, Error> {
-    Option::from(NonZeroScalar::from_repr(secret.0.into())).ok_or(Error::Misuse)
+/// Neither zero nor beyond the order.
+fn scalar(secret: &DhSecret) -> Result<Scalar, Error> {
+    let scalar = Scalar::from_repr(secret.0.into());
+    let reduced = scalar.is_some();
+    let scalar = scalar.unwrap_or(Scalar::ZERO);
+    // Whether these 32 bytes are a scalar shows anyway, in a second draw.
+    if declassify(reduced & !scalar.is_zero()) {
+        Ok(scalar)
+    } else {
+        Err(Error::Misuse)
+    }
 }
 
 /// Only the uncompressed form; checks that the point is on the curve.

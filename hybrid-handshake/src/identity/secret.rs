@@ -1,3 +1,5 @@
+use kem_core::ct::declassify_bytes;
+
 use super::{BrokerKey, Fingerprint, PublicKey};
 use crate::{
     Error,
@@ -151,6 +153,7 @@ fn check_share(key: &PublicKey<'_>, dh: impl Dh, x: &DhSecret) -> Result<(), Err
     let mut share = [0; MAX_SHARE_LEN];
     let share = share.get_mut(..key.share().len()).ok_or(Error::Misuse)?;
     dh.share(x, share)?;
+    declassify_bytes(share);
     if share == key.share() {
         Ok(())
     } else {

@@ -76,15 +76,15 @@ impl CtSink for Compare<'_> {
 
 /// Makes a condition public that was computed from secrets, so that code may branch on it.
 ///
-/// Only conditions that the caller learns anyway go through here: whether key generation has to draw again, and whether
-/// an explicitly rejecting KEM accepted. A check of constant time sees them pass (`testkit::on_declassify`).
+/// Only conditions that the caller learns anyway go through here: whether key generation has to draw again, whether
+/// an explicitly rejecting KEM accepted, whether a tag fits. A check of constant time sees them pass (`testkit::on_declassify`).
 pub fn declassify(condition: Choice) -> bool {
     let mut byte = [condition.unwrap_u8()];
     declassify_bytes(&mut byte);
     byte[0] == 1
 }
 
-/// Makes bytes public that were computed from secrets: the seed of a public matrix.
+/// Makes bytes public that were computed from secrets: the seed of a public matrix, a share, the claims in an opened box.
 pub fn declassify_bytes(bytes: &mut [u8]) {
     #[cfg(feature = "testkit")]
     crate::testkit::declassified(bytes);

@@ -1,7 +1,9 @@
-//! Every operation of every KEM with its secrets marked undefined. Under valgrind's memcheck a branch or an address that
-//! depends on one is an error; `cargo xtask constant-time` runs it so.
+//! Every operation of every KEM, and the handshake of both roles, with its secrets marked undefined. Under valgrind's
+//! memcheck a branch or an address that depends on one is an error; `cargo xtask constant-time` runs it so.
 //!
 //! With the argument `control` the program branches on a secret on purpose, so that a set-up that sees nothing fails.
+
+mod handshake;
 
 use std::{hint::black_box, process::ExitCode};
 
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
         control();
     } else {
         families();
+        handshake::suites();
     }
     ExitCode::SUCCESS
 }
