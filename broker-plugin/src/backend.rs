@@ -1,5 +1,7 @@
 //! Where the application's MQTT goes: one byte stream per client, to the embedded broker or to any other.
 
+mod proxy;
+pub(crate) mod reference;
 pub mod rumqttd;
 mod stream;
 
@@ -19,10 +21,19 @@ use crate::metrics::Metrics;
 #[async_trait]
 pub trait Connector: Send + Sync + 'static {
     /// Opens the stream of one client.
-    async fn connect(&self, client: SocketAddr) -> io::Result<BoxedStream>;
+    async fn connect(&self, origin: Origin) -> io::Result<BoxedStream>;
 
     /// Ends everything that outlives a stream.
     async fn shutdown(&self) {}
+}
+
+/// The two ends of a client's connection to the front.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The client's address.
+    pub client: SocketAddr,
+    /// The address of the front that it connected to.
+    pub listener: SocketAddr,
 }
 
 /// A stream to a back end.
@@ -43,6 +54,7 @@ pub struct Backend {
 #[derive(Clone)]
 enum Kind {
     Rumqttd(RumqttdConfig),
+    Socket(stream::Socket),
     Connector(Arc<dyn Connector>),
 }
 
@@ -60,13 +72,13 @@ impl Backend {
     /// loopback or on a network of your own.
     #[must_use]
     pub fn tcp(address: impl Into<String>) -> Self {
-        Self::custom(stream::Tcp::new(address.into()))
+        Self::socket(stream::Socket::tcp(address.into()))
     }
 
     /// Any MQTT broker behind a Unix socket, behind the packet guard.
     #[must_use]
     pub fn unix(path: impl Into<PathBuf>) -> Self {
-        Self::custom(stream::Unix::new(path.into()))
+        Self::socket(stream::Socket::unix(path.into()))
     }
 
     /// Any other back end, behind the packet guard.
@@ -85,6 +97,23 @@ impl Backend {
         self
     }
 
+    /// Tells the back end the address of each client by the PROXY protocol, version 2. No effect on the embedded broker
+    /// and on custom back ends, which see it anyway.
+    #[must_use]
+    pub const fn with_proxy_protocol(mut self) -> Self {
+        if let Kind::Socket(socket) = &mut self.kind {
+            socket.proxy = true;
+        }
+        self
+    }
+
+    const fn socket(socket: stream::Socket) -> Self {
+        Self {
+            kind: Kind::Socket(socket),
+            guard: true,
+        }
+    }
+
     pub(crate) const fn guard(&self) -> bool {
         self.guard
     }
@@ -93,13 +122,14 @@ impl Backend {
     pub(crate) const fn max_packet(&self) -> Option<usize> {
         match &self.kind {
             Kind::Rumqttd(config) => Some(config.max_packet),
-            Kind::Connector(_) => None,
+            Kind::Socket(_) | Kind::Connector(_) => None,
         }
     }
 
     pub(crate) fn start(self, metrics: &Arc<Metrics>) -> Arc<dyn Connector> {
         match self.kind {
             Kind::Rumqttd(config) => Arc::new(rumqttd::Rumqttd::start(config, metrics.clone())),
+            Kind::Socket(socket) => Arc::new(socket),
             Kind::Connector(connector) => connector,
         }
     }

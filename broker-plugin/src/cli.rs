@@ -5,15 +5,16 @@ mod enroll;
 mod init;
 mod rotate;
 mod run;
+mod settings;
 
-use std::path::PathBuf;
-
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use kemqtt_broker::{
     Config, Registry,
-    config::{DEFAULT_FILE, LogFormat, Overrides},
+    config::{DEFAULT_FILE, RegistryConfig},
     registry::SealKey,
 };
+
+use settings::Settings;
 
 /// MQTT broker and gateway with hybrid post-quantum security.
 #[derive(Parser)]
@@ -27,7 +28,7 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run the broker until SIGINT or SIGTERM.
+    /// Run the broker until SIGINT or SIGTERM; SIGHUP reloads policy, keys and revocations.
     #[command(
         after_help = "Examples:\n  kemqtt-broker run\n  kemqtt-broker run --listen 0.0.0.0:1884 --backend tcp://127.0.0.1:1883 \\\n      --metrics 127.0.0.1:9464 --log-format json"
     )]
@@ -61,38 +62,6 @@ enum Command {
     PrintDefaultConfig,
 }
 
-/// Settings that every command takes; each wins over the file.
-#[derive(Args)]
-struct Settings {
-    /// Configuration file (TOML).
-    #[arg(long, short, global = true, env = "KEMQTT_CONFIG", value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// Address of the secure listener.
-    #[arg(long, global = true, env = "KEMQTT_LISTEN", value_name = "ADDRESS:PORT")]
-    listen: Option<String>,
-    /// Registry file (SQLite).
-    #[arg(long, global = true, env = "KEMQTT_REGISTRY", value_name = "FILE")]
-    registry: Option<PathBuf>,
-    /// Key file that seals the registry's secrets.
-    #[arg(long, global = true, env = "KEMQTT_SEAL_KEY", value_name = "FILE")]
-    seal_key: Option<PathBuf>,
-    /// Accept clients without an enrolled identity.
-    #[arg(long, global = true, env = "KEMQTT_ALLOW_ANONYMOUS")]
-    allow_anonymous: bool,
-    /// Back end: `rumqttd`, `tcp://host:port` or `unix:/path`.
-    #[arg(long, global = true, env = "KEMQTT_BACKEND", value_name = "BACKEND")]
-    backend: Option<String>,
-    /// Loopback address of the metrics and health page.
-    #[arg(long, global = true, env = "KEMQTT_METRICS", value_name = "ADDRESS:PORT")]
-    metrics: Option<String>,
-    /// Log line format.
-    #[arg(long, global = true, env = "KEMQTT_LOG_FORMAT", value_enum)]
-    log_format: Option<LogFormat>,
-    /// Log filter, for example `info,kemqtt_broker=debug`.
-    #[arg(long, global = true, env = "KEMQTT_LOG", value_name = "FILTER")]
-    log: Option<String>,
-}
-
 impl Cli {
     /// Runs the command to its end.
     pub(crate) fn run(self) -> anyhow::Result<()> {
@@ -105,7 +74,7 @@ impl Cli {
                 println!("{:#?}", self.settings.config()?);
                 Ok(())
             }
-            Command::Run => block_on(run::run(self.settings.config()?)),
+            Command::Run => block_on(run::run(&self.settings)),
             Command::Init(init) => block_on(init.run(self.settings.config()?)),
             Command::Enroll(enroll) => block_on(enroll.run(self.settings.config()?)),
             Command::List => block_on(devices::list(self.settings.config()?)),
@@ -115,24 +84,12 @@ impl Cli {
     }
 }
 
-impl Settings {
-    fn config(self) -> anyhow::Result<Config> {
-        let overrides = Overrides {
-            listen: self.listen,
-            registry: self.registry,
-            seal_key: self.seal_key,
-            allow_anonymous: self.allow_anonymous,
-            backend: self.backend,
-            metrics: self.metrics,
-            log_format: self.log_format,
-            log_filter: self.log,
-        };
-        Ok(Config::load(self.config.as_deref(), &overrides)?)
-    }
-}
-
 async fn open(config: &Config) -> anyhow::Result<Registry> {
-    Ok(Registry::open(&config.registry, SealKey::load(&config.seal_key)?).await?)
+    let seal = SealKey::load(&config.seal_key)?;
+    Ok(match &config.registry {
+        RegistryConfig::File(path) => Registry::open(path, seal).await?,
+        RegistryConfig::Postgres(url) => Registry::postgres(url, seal).await?,
+    })
 }
 
 fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {

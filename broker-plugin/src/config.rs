@@ -3,26 +3,39 @@
 //! Every error names the file, the line and what to write instead.
 
 mod file;
+mod registry;
+mod settings;
 
 use std::{fmt, fs, io, net::SocketAddr, path::PathBuf};
 
-pub use file::DEFAULT_FILE;
+use hybrid_handshake::suite::SuiteId;
 
-use crate::{limits::Limits, policy::ClientIdPolicy};
+pub use file::DEFAULT_FILE;
+pub use registry::RegistryConfig;
+pub use settings::{Kind, Overrides, SETTINGS, Setting};
+
+use crate::{
+    limits::Limits,
+    policy::{ClientIdPolicy, TopicRules},
+};
 
 /// A checked configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Address of the secure listener.
     pub listen: SocketAddr,
-    /// SQLite file with devices and keys.
-    pub registry: PathBuf,
+    /// Devices and keys.
+    pub registry: RegistryConfig,
     /// File with the key that seals the registry's secrets (mode 0600).
     pub seal_key: PathBuf,
     /// Whether clients without an enrolled identity may connect (mode 3).
     pub allow_anonymous: bool,
+    /// The weakest suite that any client may use.
+    pub lowest_suite: Option<SuiteId>,
     /// Where the application's MQTT goes.
     pub backend: BackendConfig,
+    /// What clients see in place of a Server Reference of the back end.
+    pub server_reference: Option<String>,
     /// How a device id binds its MQTT client id.
     pub client_id: ClientIdPolicy,
     /// Prefix of the user name that back ends see for an enrolled device.
@@ -31,9 +44,11 @@ pub struct Config {
     pub password_file: Option<PathBuf>,
     /// File with the ticket keys that a fleet of gateways shares; without it they live in the registry.
     pub ticket_file: Option<PathBuf>,
+    /// Topics that clients may use; `None` for all.
+    pub topics: Option<TopicRules>,
     /// Budgets and time limits.
     pub limits: Limits,
-    /// Address of the metrics and health page; loopback only.
+    /// Address of the admin page, metrics and health.
     pub metrics: Option<SocketAddr>,
     /// Log output.
     pub log: LogConfig,
@@ -55,6 +70,8 @@ pub enum BackendConfig {
         address: String,
         /// Whether the packet guard runs before it.
         guard: bool,
+        /// Whether it is told the client's address by PROXY protocol v2.
+        proxy_protocol: bool,
     },
     /// Any MQTT broker behind a Unix socket.
     Unix {
@@ -62,6 +79,8 @@ pub enum BackendConfig {
         path: PathBuf,
         /// Whether the packet guard runs before it.
         guard: bool,
+        /// Whether it is told the client's address by PROXY protocol v2.
+        proxy_protocol: bool,
     },
 }
 
@@ -75,33 +94,12 @@ pub struct LogConfig {
 }
 
 /// Log line formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
     Text,
     /// One JSON object a line.
     Json,
-}
-
-/// Values from flags and environment; each one set replaces the file's.
-#[derive(Clone, Debug, Default)]
-pub struct Overrides {
-    /// See [`Config::listen`].
-    pub listen: Option<String>,
-    /// See [`Config::registry`].
-    pub registry: Option<PathBuf>,
-    /// See [`Config::seal_key`].
-    pub seal_key: Option<PathBuf>,
-    /// See [`Config::allow_anonymous`]; only ever switches it on.
-    pub allow_anonymous: bool,
-    /// `rumqttd`, `tcp://host:port` or `unix:/path`.
-    pub backend: Option<String>,
-    /// See [`Config::metrics`].
-    pub metrics: Option<String>,
-    /// See [`LogConfig::format`].
-    pub log_format: Option<LogFormat>,
-    /// See [`LogConfig::filter`].
-    pub log_filter: Option<String>,
 }
 
 impl Config {

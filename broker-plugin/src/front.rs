@@ -7,12 +7,13 @@ mod flights;
 mod inner;
 mod live;
 mod outer;
+mod seen;
 mod splice;
 
 use std::{
     net::SocketAddr,
     sync::{
-        Arc,
+        Arc, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -39,6 +40,7 @@ use crate::{
 };
 use decoys::Decoys;
 use live::Live;
+use seen::Seen;
 
 /// A running front. Dropping it stops it without waiting; [`Front::shutdown`] waits.
 pub struct Front {
@@ -86,6 +88,16 @@ impl Front {
         self.shared.registry.broker_lines().await
     }
 
+    /// Takes over the policy of `settings` (anonymous clients, client ids, lowest suite, user prefix, password, topics,
+    /// Server Reference) and loads ticket keys, broker keys and revocations from the registry again. Sessions go on;
+    /// what the policy forbids from now on is refused from the next handshake on. Everything else in `settings` is
+    /// ignored.
+    pub async fn reload(&self, settings: FrontBuilder) {
+        let policy = Arc::new(settings.into_policy());
+        *self.shared.policy.write().unwrap_or_else(PoisonError::into_inner) = policy;
+        live::refresh(&self.shared).await;
+    }
+
     /// Stops listening, tells every client, waits until all connections are gone.
     pub async fn shutdown(mut self) {
         self.shared.stop.cancel();
@@ -118,7 +130,7 @@ struct Shared {
     keys: Keys,
     decoy: DecoySecret,
     decoys: Decoys,
-    policy: Policy,
+    policy: RwLock<Arc<Policy>>,
     limits: Limits,
     backend: Arc<dyn Connector>,
     /// Largest Remaining Length that the guard lets through; `None` without a guard.
@@ -126,12 +138,19 @@ struct Shared {
     admission: Admission,
     workers: Workers,
     live: Live,
+    seen: Seen,
     tickets: Tickets,
     metrics: Arc<Metrics>,
     observer: Option<Observer>,
     tasks: TaskTracker,
     stop: CancellationToken,
     connections: AtomicU64,
+}
+
+impl Shared {
+    fn policy(&self) -> Arc<Policy> {
+        self.policy.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// Accepts until the front stops.

@@ -6,6 +6,8 @@
 mod packet;
 pub(crate) mod rumqttd;
 
+use std::sync::Arc;
+
 use hybrid_handshake::{
     Error, Malformed,
     mqtt::{Event, FixedHeader, PacketType, ReasonCode, Tracker},
@@ -15,6 +17,8 @@ pub(crate) use packet::{
     Subscription, Version, read_ack, read_disconnect, read_filters, read_publish, read_subscriptions,
 };
 
+use crate::policy::Topics;
+
 /// Checks one client's stream behind its CONNECT.
 pub(crate) struct Guard {
     version: Version,
@@ -23,6 +27,8 @@ pub(crate) struct Guard {
     held: Vec<u8>,
     stage: Stage,
     disconnected: bool,
+    /// `None` where every topic is allowed.
+    topics: Option<Arc<Topics>>,
 }
 
 #[derive(Clone, Copy)]
@@ -51,7 +57,14 @@ impl Guard {
             held: Vec::new(),
             stage: Stage::Pass,
             disconnected: false,
+            topics: None,
         }
+    }
+
+    /// Also keeps the client to its topics.
+    pub(crate) fn with_topics(mut self, topics: Option<Arc<Topics>>) -> Self {
+        self.topics = topics;
+        self
     }
 
     /// Takes client bytes and appends to `out` what may go on.
@@ -95,7 +108,10 @@ impl Guard {
                 self.held.extend_from_slice(bytes);
                 let body = self.held.get(header.len()..).unwrap_or_default();
                 match read_publish(self.version, header.flags, body) {
-                    Ok(_) => self.pass(out),
+                    Ok(publish) => {
+                        self.may_publish(publish.topic)?;
+                        self.pass(out);
+                    }
                     // More of the head may be on its way.
                     Err(Violation {
                         code: ReasonCode::MalformedPacket,
@@ -118,9 +134,33 @@ impl Guard {
         };
         let body = self.held.get(header.len()..).unwrap_or_default();
         packet::check(self.version, &header, body)?;
+        self.may_send(&header, body)?;
         self.disconnected |= header.packet == PacketType::Disconnect;
         self.pass(out);
         Ok(())
+    }
+
+    /// The topic policy on a whole packet.
+    fn may_send(&self, header: &FixedHeader, body: &[u8]) -> Result<(), Violation> {
+        match (header.packet, &self.topics) {
+            (PacketType::Publish, Some(_)) => self.may_publish(read_publish(self.version, header.flags, body)?.topic),
+            (PacketType::Subscribe, Some(topics)) => {
+                let mut allowed = true;
+                read_subscriptions(self.version, body, |entry| {
+                    allowed &= topics.may_subscribe(entry.filter);
+                })?;
+                if allowed { Ok(()) } else { Err(FORBIDDEN) }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn may_publish(&self, topic: &str) -> Result<(), Violation> {
+        match &self.topics {
+            // An alias stands for a topic that was checked when the client set it.
+            Some(topics) if !topic.is_empty() && !topics.may_publish(topic) => Err(FORBIDDEN),
+            _ => Ok(()),
+        }
     }
 
     fn pass(&mut self, out: &mut Vec<u8>) {
@@ -170,6 +210,11 @@ fn header_bytes<'b>(header: &FixedHeader, buf: &'b mut [u8; FixedHeader::MAX_LEN
     let len = w.len();
     buf.get(..len).unwrap_or_default()
 }
+
+const FORBIDDEN: Violation = Violation {
+    code: ReasonCode::NotAuthorized,
+    what: "topic not allowed",
+};
 
 const TOO_LARGE: Violation = Violation {
     code: ReasonCode::PacketTooLarge,

@@ -32,6 +32,12 @@ pub struct Metrics {
     pub refusals: Family<Refused, Counter>,
     /// `kemqtt_closed_total` by cause: sessions ended after the handshake.
     pub closed: Family<Closed, Counter>,
+    /// `kemqtt_guard_refusals_total` by what the guard found: sessions that it ended.
+    pub violations: Family<Violation, Counter>,
+    /// `kemqtt_backend_up`: 1 if the last connection to the back end came about.
+    pub backend_up: Gauge,
+    /// `kemqtt_registry_up`: 1 if the registry's last answer came.
+    pub registry_up: Gauge,
     /// `kemqtt_records_total` by direction.
     pub records: Family<Direction, Counter>,
     /// `kemqtt_bytes_total` by direction: plaintext MQTT bytes.
@@ -85,6 +91,13 @@ pub struct KeyNewsLabel {
     pub kind: &'static str,
 }
 
+/// Label of a session that the guard ended.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Violation {
+    /// What it found.
+    pub what: &'static str,
+}
+
 /// Label of a direction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct Direction {
@@ -104,6 +117,9 @@ impl Metrics {
             handshake_seconds: Histogram::new(exponential_buckets(0.000_25, 2.0, 16)),
             refusals: Family::default(),
             closed: Family::default(),
+            violations: Family::default(),
+            backend_up: up(),
+            registry_up: up(),
             records: Family::default(),
             bytes: Family::default(),
             reauthentications: Counter::default(),
@@ -174,6 +190,21 @@ impl Metrics {
             self.refusals.clone(),
         );
         r.register("closed", "Sessions ended after the handshake", self.closed.clone());
+        r.register(
+            "guard_refusals",
+            "Sessions ended by the packet guard",
+            self.violations.clone(),
+        );
+        r.register(
+            "backend_up",
+            "Whether the last connection to the back end came about",
+            self.backend_up.clone(),
+        );
+        r.register(
+            "registry_up",
+            "Whether the registry answered when it was asked last",
+            self.registry_up.clone(),
+        );
         r.register("records", "Records", self.records.clone());
         r.register("bytes", "MQTT bytes in records", self.bytes.clone());
         r.register(
@@ -204,6 +235,13 @@ impl Metrics {
             self.router_links.clone(),
         );
     }
+}
+
+/// Nothing is known to be down before it was asked.
+fn up() -> Gauge {
+    let gauge = Gauge::default();
+    gauge.set(1);
+    gauge
 }
 
 impl std::fmt::Debug for Metrics {

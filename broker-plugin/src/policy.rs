@@ -1,6 +1,10 @@
 //! From the handshake's identity to what the back end sees: client id, user name, password.
 
+mod topics;
+
 use hybrid_handshake::suite::SuiteId;
+
+pub use topics::{ID, TopicRules, Topics};
 
 /// Prefix of the user name that a back end sees for an enrolled device.
 pub const DEFAULT_USER_PREFIX: &str = "kem:";
@@ -15,6 +19,10 @@ pub(crate) struct Policy {
     pub(crate) user_prefix: String,
     /// Handed to the back end with the user name of an enrolled device.
     pub(crate) password: Option<Vec<u8>>,
+    /// `None` where every topic is allowed.
+    pub(crate) topics: Option<TopicRules>,
+    /// What clients see in place of a Server Reference of the back end.
+    pub(crate) server_reference: Option<String>,
 }
 
 impl Default for Policy {
@@ -25,6 +33,8 @@ impl Default for Policy {
             lowest_suite: None,
             user_prefix: DEFAULT_USER_PREFIX.to_owned(),
             password: None,
+            topics: None,
+            server_reference: None,
         }
     }
 }

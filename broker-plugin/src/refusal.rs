@@ -175,6 +175,8 @@ pub(crate) enum InnerRefusal {
     UserName,
     /// The back end does not answer, or not with a CONNACK.
     Unreachable,
+    /// The client may not publish to the topic of its will.
+    WillTopic,
     /// The CONNACK does not fit the client's packet limit.
     TooLarge,
     /// The inner CONNECT is none.
@@ -195,6 +197,7 @@ impl InnerRefusal {
             Self::ClientId => "client-id",
             Self::UserName => "user-name",
             Self::Unreachable => "backend-unreachable",
+            Self::WillTopic => "will-topic",
             Self::TooLarge => "connack-too-large",
             Self::Malformed => "connect-malformed",
             Self::Level => "protocol-level",
@@ -205,7 +208,9 @@ impl InnerRefusal {
     /// The reason code; older levels get its return code.
     pub(crate) const fn code(self) -> ReasonCode {
         match self {
-            Self::Revoked | Self::CredentialChanged | Self::NotAllowed | Self::UserName => ReasonCode::NotAuthorized,
+            Self::Revoked | Self::CredentialChanged | Self::NotAllowed | Self::UserName | Self::WillTopic => {
+                ReasonCode::NotAuthorized
+            }
             Self::ClientId => ReasonCode::ClientIdentifierNotValid,
             Self::Unreachable | Self::Registry => ReasonCode::ServerUnavailable,
             Self::TooLarge => ReasonCode::PacketTooLarge,

@@ -13,7 +13,7 @@ use std::{io, path::PathBuf, sync::Arc};
 
 use sqlx::AnyPool;
 
-pub use devices::{Credential, Device, Enrolment, Modes};
+pub use devices::{Credential, Device, Enrolment, Modes, Overview};
 pub use keys::{KeyState, StoredKey};
 pub use postgres::Changes;
 pub use seal::{SealError, SealKey};
@@ -82,6 +82,9 @@ pub enum RegistryError {
     /// The key file does not fit, or a sealed value was changed.
     #[error(transparent)]
     Seal(#[from] SealError),
+    /// The database does not answer in time.
+    #[error("registry database does not answer in time")]
+    Timeout,
     /// The database failed.
     #[error("registry database: {0}")]
     Database(#[from] sqlx::Error),

@@ -44,7 +44,8 @@ impl Tickets {
         self.keys.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Loads the keys again. A source that fails leaves none: clients then make full handshakes.
+    /// Loads the keys again. A registry that fails leaves those that are there: nobody connects without it anyway, and
+    /// tickets end by their own age. A file that fails leaves none: clients then make full handshakes.
     pub(crate) async fn refresh(&self, registry: &Registry) {
         let loaded = match &self.source {
             Source::Registry => registry.ticket_keys(unix_now()).await.map_err(TicketError::from),
@@ -52,6 +53,10 @@ impl Tickets {
         };
         let keys = match loaded {
             Ok((current, previous)) => Some(Arc::new(TicketKeys::new(current, previous))),
+            Err(TicketError::Registry(error)) => {
+                tracing::warn!(%error, "ticket keys are not refreshed");
+                return;
+            }
             Err(error) => {
                 tracing::warn!(%error, "no ticket keys: every client makes a full handshake");
                 None

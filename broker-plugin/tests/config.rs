@@ -4,7 +4,7 @@ use std::{io::Write as _, time::Duration};
 
 use kemqtt_broker::{
     Config, ConfigError, Limits,
-    config::{BackendConfig, DEFAULT_FILE, LogFormat, Overrides},
+    config::{BackendConfig, DEFAULT_FILE, LogFormat, Overrides, RegistryConfig, SETTINGS},
     policy::ClientIdPolicy,
 };
 
@@ -48,7 +48,8 @@ fn values_arrive() {
         config.backend,
         BackendConfig::Tcp {
             address: "127.0.0.1:1883".into(),
-            guard: false
+            guard: false,
+            proxy_protocol: false,
         }
     );
     assert_eq!(config.client_id, ClientIdPolicy::Prefix);
@@ -122,58 +123,131 @@ fn other_words_are_refused_where_they_stand() {
     assert_eq!(refused("[identity]\nuser_prefix = \"a b\"\n").0, 2);
 }
 
+fn overrides(set: &[(&str, &str)]) -> Overrides {
+    let mut overrides = Overrides::default();
+    for (key, text) in set {
+        overrides.set(key, text).unwrap();
+    }
+    overrides
+}
+
 #[test]
-fn flags_win_over_the_file_and_name_themselves_in_errors() {
-    let over = Overrides {
-        listen: Some("127.0.0.1:7".into()),
-        backend: Some("unix:/run/mqtt.sock".into()),
-        log_format: Some(LogFormat::Json),
-        ..Overrides::default()
-    };
-    let config = Config::parse("listen = \"127.0.0.1:1\"\n", "broker.toml", &over).unwrap();
+fn flags_win_over_the_file() {
+    let over = overrides(&[
+        ("listen", "127.0.0.1:7"),
+        ("backend.kind", "unix:/run/mqtt.sock"),
+        ("log.format", "json"),
+        ("limits.record", "256"),
+        ("topics.publish", "a/{id}/#,b"),
+        ("allow_anonymous", "false"),
+    ]);
+    let file = "listen = \"127.0.0.1:1\"\nallow_anonymous = true\n[limits]\nrecord = 512\nconnect = 2048\n";
+    let config = Config::parse(file, "broker.toml", &over).unwrap();
     assert_eq!(config.listen.port(), 7);
     assert_eq!(
         config.backend,
         BackendConfig::Unix {
             path: "/run/mqtt.sock".into(),
-            guard: true
+            guard: true,
+            proxy_protocol: false,
         }
     );
     assert_eq!(config.log.format, LogFormat::Json);
+    assert_eq!((config.limits.record, config.limits.connect), (256, 2048));
+    assert_eq!(config.topics.unwrap().publish, ["a/{id}/#", "b"]);
+    assert!(!config.allow_anonymous);
+}
 
-    for (over, flag) in [
-        (
-            Overrides {
-                listen: Some("x".into()),
-                ..Overrides::default()
-            },
-            "--listen",
-        ),
-        (
-            Overrides {
-                metrics: Some("192.0.2.1:1".into()),
-                ..Overrides::default()
-            },
-            "--metrics",
-        ),
-        (
-            Overrides {
-                backend: Some("tcp://192.0.2.1:1883".into()),
-                ..Overrides::default()
-            },
-            "--backend",
-        ),
-        (
-            Overrides {
-                backend: Some("http://x".into()),
-                ..Overrides::default()
-            },
-            "--backend",
-        ),
+#[test]
+fn a_mistake_in_a_flag_names_the_flag() {
+    for (key, text, flag) in [
+        ("listen", "x", "--listen"),
+        ("metrics.listen", "192.0.2.1:1", "--metrics"),
+        ("backend.kind", "tcp://192.0.2.1:1883", "--backend"),
+        ("limits.workers", "0", "--workers"),
+        ("registry", "mysql://x/y", "--registry"),
+        ("lowest_suite", "rsa", "--suite-floor"),
+        ("topics.subscribe", "a/#/b", "--subscribe"),
     ] {
-        let error = Config::parse("", "broker.toml", &over).expect_err(flag);
+        let error = Config::parse("", "broker.toml", &overrides(&[(key, text)])).expect_err(flag);
         assert_eq!((error.place.as_str(), error.line), (flag, None));
     }
+    for (key, text, flag) in [
+        ("backend.kind", "http://x", "--backend"),
+        ("limits.workers", "two", "--workers"),
+        ("backend.guard", "maybe", "--guard"),
+    ] {
+        let error = Overrides::default().set(key, text).expect_err(flag);
+        assert_eq!(error.place, flag);
+    }
+}
+
+/// Everything that is in the printed file, commented out or not, has a flag and a variable, and the other way round.
+#[test]
+fn the_file_and_the_table_of_settings_name_the_same_things() {
+    let mut table = String::new();
+    let mut in_file = Vec::new();
+    for line in DEFAULT_FILE.lines() {
+        if let Some(name) = line.strip_prefix('[') {
+            table = format!("{}.", name.trim_end_matches(']'));
+        }
+        let setting = line.trim_start_matches("# ").split_once(" = ");
+        if let Some((key, _)) = setting
+            && key
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b == b'_' || b.is_ascii_digit())
+        {
+            in_file.push(format!("{table}{key}"));
+        }
+    }
+    in_file.sort();
+    in_file.dedup();
+    let mut in_table: Vec<_> = SETTINGS.iter().map(|setting| setting.key.to_owned()).collect();
+    in_table.sort();
+    assert_eq!(in_file, in_table);
+    for setting in SETTINGS {
+        assert_eq!(
+            setting.variable,
+            format!("KEMQTT_{}", setting.flag.to_uppercase().replace('-', "_"))
+        );
+    }
+}
+
+#[test]
+fn a_registry_that_others_could_change_is_refused() {
+    let at = |url: &str| parse(&format!("registry = \"{url}\"\n"));
+    for near in [
+        "postgres://me@localhost/kemqtt",
+        "postgres://me:secret@127.0.0.1:5433/kemqtt",
+        "postgresql://me@[::1]/kemqtt",
+        "postgres://me@localhost/kemqtt?host=/run/postgresql",
+        "postgres://me@db.example.com/kemqtt?sslmode=verify-full",
+    ] {
+        let config = at(near).unwrap();
+        assert_eq!(config.registry, RegistryConfig::Postgres(near.to_owned()));
+        assert!(!format!("{config:?}").contains("secret"), "{config:?}");
+    }
+    for far in [
+        "postgres://me@db.example.com/kemqtt",
+        "postgres://me@192.0.2.1/kemqtt?sslmode=require",
+    ] {
+        let error = at(far).unwrap_err();
+        assert_eq!(error.line, Some(1));
+        assert!(error.fix.contains("verify-full"), "{error}");
+    }
+    assert_eq!(
+        parse("registry = \"a/b.db\"\n").unwrap().registry,
+        RegistryConfig::File("a/b.db".into())
+    );
+}
+
+#[test]
+fn topics_need_the_guard_and_must_be_filters() {
+    let backend = "[backend]\nkind = \"tcp\"\naddress = \"127.0.0.1:1\"\nguard = false\n";
+    let (line, problem, _) = refused(&format!("{backend}[topics]\npublish = [\"a\"]\n"));
+    assert_eq!((line, problem.as_str()), (4, "`topics` needs the guard"));
+    assert!(parse(&format!("{backend}[topics]\npublish = [\"#\"]\n")).is_ok());
+    assert_eq!(refused("[topics]\nsubscribe = [\"a\",\n\"b#\"]\n").0, 2);
 }
 
 #[test]

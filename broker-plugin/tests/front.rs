@@ -55,9 +55,10 @@ async fn an_enrolled_device_talks_mqtt_through_the_embedded_broker() {
         session.send(mqtt::DISCONNECT).await;
         assert!(session.packet().await.is_none());
     }
-    let device = world.registry.device("s1").await.unwrap().unwrap();
-    assert!(device.last_seen.is_some());
+    let registry = world.registry.clone();
     world.stop().await;
+    let device = registry.device("s1").await.unwrap().unwrap();
+    assert!(device.last_seen.is_some());
 }
 
 #[tokio::test]

@@ -166,7 +166,7 @@ async fn client_ids_of_devices_are_reserved() {
 async fn last_seen_is_noted() {
     let registry = Registry::in_memory().await.unwrap();
     registry.enroll(enrolment("s1", &psk(7))).await.unwrap();
-    registry.seen("s1", 1_700_000_001).await.unwrap();
+    registry.seen(&[("s1".to_owned(), 1_700_000_001)].into()).await.unwrap();
     assert_eq!(
         registry.device("s1").await.unwrap().unwrap().last_seen,
         Some(1_700_000_001)

@@ -15,13 +15,13 @@ mod sessions;
 mod share;
 mod will;
 
-use std::{io, net::SocketAddr, sync::Arc};
+use std::{io, sync::Arc};
 
 use async_trait::async_trait;
 use tokio::{io::duplex, sync::Mutex};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{BoxedStream, Connector};
+use super::{BoxedStream, Connector, Origin};
 use crate::metrics::Metrics;
 use router::Hub;
 use sessions::Sessions;
@@ -84,7 +84,7 @@ impl Rumqttd {
 
 #[async_trait]
 impl Connector for Rumqttd {
-    async fn connect(&self, _client: SocketAddr) -> io::Result<BoxedStream> {
+    async fn connect(&self, _origin: Origin) -> io::Result<BoxedStream> {
         let (near, far) = duplex(STREAM_BUFFER);
         self.0.tasks.spawn(session::run(self.0.clone(), far));
         Ok(Box::new(near))

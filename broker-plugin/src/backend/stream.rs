@@ -1,46 +1,63 @@
 //! Brokers behind a socket: one connection per client.
 
-use std::{io, net::SocketAddr, path::PathBuf};
+use std::{io, path::PathBuf};
 
 use async_trait::async_trait;
-use tokio::net::{TcpStream, UnixStream};
+use tokio::{
+    io::AsyncWriteExt as _,
+    net::{TcpStream, UnixStream},
+};
 
-use super::{BoxedStream, Connector};
+use super::{BoxedStream, Connector, Duplex, Origin, proxy};
 
-/// A broker at a TCP address.
-pub(super) struct Tcp {
-    address: String,
+/// Where the broker is.
+#[derive(Clone)]
+enum Place {
+    Tcp(String),
+    Unix(PathBuf),
 }
 
-impl Tcp {
-    pub(super) const fn new(address: String) -> Self {
-        Self { address }
+/// A broker behind a socket.
+#[derive(Clone)]
+pub(super) struct Socket {
+    place: Place,
+    /// Whether it wants a PROXY header.
+    pub(super) proxy: bool,
+}
+
+impl Socket {
+    pub(super) const fn tcp(address: String) -> Self {
+        Self {
+            place: Place::Tcp(address),
+            proxy: false,
+        }
     }
-}
 
-#[async_trait]
-impl Connector for Tcp {
-    async fn connect(&self, _client: SocketAddr) -> io::Result<BoxedStream> {
-        let stream = TcpStream::connect(&self.address).await?;
-        stream.set_nodelay(true)?;
+    pub(super) const fn unix(path: PathBuf) -> Self {
+        Self {
+            place: Place::Unix(path),
+            proxy: false,
+        }
+    }
+
+    async fn greet<S: Duplex>(&self, mut stream: S, origin: Origin) -> io::Result<BoxedStream> {
+        if self.proxy {
+            stream.write_all(&proxy::header(origin.client, origin.listener)).await?;
+        }
         Ok(Box::new(stream))
     }
 }
 
-/// A broker behind a Unix socket.
-pub(super) struct Unix {
-    path: PathBuf,
-}
-
-impl Unix {
-    pub(super) const fn new(path: PathBuf) -> Self {
-        Self { path }
-    }
-}
-
 #[async_trait]
-impl Connector for Unix {
-    async fn connect(&self, _client: SocketAddr) -> io::Result<BoxedStream> {
-        Ok(Box::new(UnixStream::connect(&self.path).await?))
+impl Connector for Socket {
+    async fn connect(&self, origin: Origin) -> io::Result<BoxedStream> {
+        match &self.place {
+            Place::Tcp(address) => {
+                let stream = TcpStream::connect(address).await?;
+                stream.set_nodelay(true)?;
+                self.greet(stream, origin).await
+            }
+            Place::Unix(path) => self.greet(UnixStream::connect(path).await?, origin).await,
+        }
     }
 }

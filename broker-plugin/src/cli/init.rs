@@ -1,9 +1,11 @@
 //! `init`: key file, registry and broker keys.
 
+use std::fs;
+
 use anyhow::Context as _;
 use clap::Args;
 use hybrid_handshake::suite::{Group, KemId};
-use kemqtt_broker::{Config, Registry, registry::SealKey};
+use kemqtt_broker::{Config, Registry, config::RegistryConfig, registry::SealKey};
 
 /// Arguments of `init`.
 #[derive(Args)]
@@ -17,13 +19,19 @@ pub(crate) struct Init {
 
 impl Init {
     pub(crate) async fn run(self, config: Config) -> anyhow::Result<()> {
-        let registry = if config.registry.exists() {
+        let registry = match &config.registry {
             // Adding a key kind to a realm that is there already.
-            super::open(&config).await?
-        } else {
-            let seal = SealKey::create(&config.seal_key)
-                .context("a new registry gets a new key file; move the old one away if it is not in use")?;
-            Registry::create(&config.registry, seal).await?
+            RegistryConfig::File(path) if path.exists() => super::open(&config).await?,
+            RegistryConfig::File(path) => Registry::create(path, new_key(&config)?).await?,
+            // The realm may be there already, made from another machine with the same key file.
+            RegistryConfig::Postgres(_) if config.seal_key.exists() => super::open(&config).await?,
+            RegistryConfig::Postgres(url) => {
+                let opened = Registry::postgres(url, new_key(&config)?).await;
+                opened.inspect_err(|_| {
+                    // It seals nothing.
+                    let _ = fs::remove_file(&config.seal_key);
+                })?
+            }
         };
         let folder = self.successors.folder(&config)?;
         println!("# pin on clients:");
@@ -33,12 +41,17 @@ impl Init {
         }
         eprintln!(
             "registry {}, sealed under {}",
-            config.registry.display(),
+            config.registry,
             config.seal_key.display()
         );
         registry.close().await;
         Ok(())
     }
+}
+
+fn new_key(config: &Config) -> anyhow::Result<SealKey> {
+    SealKey::create(&config.seal_key)
+        .context("a new registry gets a new key file; move the old one away if it is not in use")
 }
 
 pub(super) fn parse_kind(text: &str) -> Result<(KemId, Group), String> {

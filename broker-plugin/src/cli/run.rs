@@ -4,29 +4,25 @@ use std::{fs, io::IsTerminal as _};
 
 use anyhow::Context as _;
 use kemqtt_broker::{
-    Backend, Config, Front,
+    Backend, Config, Front, FrontBuilder,
     backend::RumqttdConfig,
     config::{BackendConfig, LogConfig, LogFormat},
 };
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{self, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
+use super::settings::Settings;
+
 /// Runs the front.
-pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
+pub(crate) async fn run(settings: &Settings) -> anyhow::Result<()> {
+    let config = settings.config()?;
     log(&config.log)?;
     let registry = super::open(&config).await?;
-    let mut builder = Front::builder()
+    let mut builder = policy(&config)?
         .listen(config.listen.to_string())
         .registry(registry.clone())
         .backend(backend(&config.backend))
-        .allow_anonymous(config.allow_anonymous)
-        .client_id(config.client_id)
-        .user_prefix(config.user_prefix)
         .limits(config.limits);
-    if let Some(path) = &config.password_file {
-        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        builder = builder.backend_password(text.lines().next().unwrap_or_default());
-    }
     if let Some(path) = config.ticket_file {
         builder = builder.ticket_file(path);
     }
@@ -37,15 +33,43 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     for line in front.broker_lines().await? {
         tracing::info!("clients pin: {line}");
     }
-    wait_for_signal().await?;
+    let mut signals = Signals::new()?;
+    while let Signal::Reload = signals.next().await? {
+        match settings.config().and_then(|config| policy(&config)) {
+            Ok(policy) => {
+                front.reload(policy).await;
+                tracing::info!("reloaded policy, ticket keys, broker keys and revocations");
+            }
+            // It goes on with what it has.
+            Err(error) => tracing::error!("not reloaded: {error:#}"),
+        }
+    }
     tracing::info!("stopping");
     front.shutdown().await;
     registry.close().await;
     Ok(())
 }
 
+/// The part of the settings that a running front can change.
+fn policy(config: &Config) -> anyhow::Result<FrontBuilder> {
+    let mut builder = Front::builder()
+        .allow_anonymous(config.allow_anonymous)
+        .client_id(config.client_id)
+        .user_prefix(&config.user_prefix)
+        .topics(config.topics.clone())
+        .server_reference(config.server_reference.clone());
+    if let Some(suite) = config.lowest_suite {
+        builder = builder.lowest_suite(suite);
+    }
+    if let Some(path) = &config.password_file {
+        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        builder = builder.backend_password(text.lines().next().unwrap_or_default());
+    }
+    Ok(builder)
+}
+
 fn backend(config: &BackendConfig) -> Backend {
-    let (backend, guard) = match config {
+    let (backend, guard, proxy) = match config {
         BackendConfig::Rumqttd {
             max_packet,
             max_connections,
@@ -57,10 +81,19 @@ fn backend(config: &BackendConfig) -> Backend {
             };
             return Backend::rumqttd(config);
         }
-        BackendConfig::Tcp { address, guard } => (Backend::tcp(address), *guard),
-        BackendConfig::Unix { path, guard } => (Backend::unix(path), *guard),
+        BackendConfig::Tcp {
+            address,
+            guard,
+            proxy_protocol,
+        } => (Backend::tcp(address), *guard, *proxy_protocol),
+        BackendConfig::Unix {
+            path,
+            guard,
+            proxy_protocol,
+        } => (Backend::unix(path), *guard, *proxy_protocol),
     };
-    if guard { backend } else { backend.without_guard() }
+    let backend = if guard { backend } else { backend.without_guard() };
+    if proxy { backend.with_proxy_protocol() } else { backend }
 }
 
 fn log(config: &LogConfig) -> anyhow::Result<()> {
@@ -77,11 +110,33 @@ fn log(config: &LogConfig) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn wait_for_signal() -> anyhow::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        done = tokio::signal::ctrl_c() => done?,
-        _ = terminate.recv() => {}
+struct Signals {
+    terminate: unix::Signal,
+    interrupt: unix::Signal,
+    hang_up: unix::Signal,
+}
+
+enum Signal {
+    Stop,
+    Reload,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
     }
-    Ok(())
+
+    async fn next(&mut self) -> anyhow::Result<Signal> {
+        let (signal, received) = tokio::select! {
+            received = self.terminate.recv() => (Signal::Stop, received),
+            received = self.interrupt.recv() => (Signal::Stop, received),
+            received = self.hang_up.recv() => (Signal::Reload, received),
+        };
+        received.context("no more signals")?;
+        Ok(signal)
+    }
 }

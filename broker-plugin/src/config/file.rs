@@ -1,405 +1,369 @@
 //! The TOML file as it is written, and its checks.
 
-use std::{net::SocketAddr, ops::Range, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
+use hybrid_handshake::{mqtt::topic, suite::SuiteId};
 use serde::Deserialize;
-use toml::Spanned;
+use toml::{Table, de::DeTable};
 
-use super::{BackendConfig, Config, ConfigError, LogConfig, LogFormat, Overrides};
-use crate::{limits::Limits, policy::ClientIdPolicy};
+use super::{
+    BackendConfig, Config, ConfigError, LogConfig, LogFormat, Overrides, RegistryConfig, registry, settings::at_flag,
+};
+use crate::{
+    limits::Limits,
+    policy::{ClientIdPolicy, ID, TopicRules},
+};
 
 /// A commented file that holds every default.
 pub const DEFAULT_FILE: &str = include_str!("default.toml");
 
 pub(super) fn parse(text: &str, name: &str, overrides: &Overrides) -> Result<Config, ConfigError> {
-    let file: File = toml::from_str(text).map_err(|error| ConfigError {
-        place: name.to_owned(),
-        line: error.span().map(|span| line_of(text, &span)),
-        problem: error.message().trim().replace('\n', "; "),
-        fix: "compare with the output of `kemqtt-broker print-default-config`".to_owned(),
-    })?;
-    let source = Source { text, name };
-    Checked {
-        source: &source,
-        overrides,
-    }
-    .config(file)
+    let source = Source { text, name, overrides };
+    // Alone first: only then its mistakes have a line.
+    toml::from_str::<File>(text).map_err(|error| source.broken(&error))?;
+    let mut table: Table = toml::from_str(text).map_err(|error| source.broken(&error))?;
+    overrides.lay_over(&mut table);
+    let file = table.try_into().map_err(|error| source.broken(&error))?;
+    source.config(file)
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 struct File {
-    listen: Option<Spanned<String>>,
-    registry: Option<PathBuf>,
+    listen: Option<String>,
+    registry: Option<String>,
     seal_key: Option<PathBuf>,
     ticket_file: Option<PathBuf>,
-    #[serde(default)]
     allow_anonymous: bool,
-    #[serde(default)]
+    lowest_suite: Option<String>,
     backend: BackendTable,
-    #[serde(default)]
     identity: IdentityTable,
-    #[serde(default)]
+    topics: TopicsTable,
     limits: LimitsTable,
-    #[serde(default)]
     metrics: MetricsTable,
-    #[serde(default)]
     log: LogTable,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 struct BackendTable {
-    kind: Option<Spanned<String>>,
-    address: Option<Spanned<String>>,
-    path: Option<Spanned<PathBuf>>,
+    kind: Option<String>,
+    address: Option<String>,
+    path: Option<PathBuf>,
     guard: Option<bool>,
-    trusted_network: Option<bool>,
-    max_packet: Option<Spanned<usize>>,
-    max_connections: Option<Spanned<usize>>,
+    proxy_protocol: bool,
+    server_reference: Option<String>,
+    trusted_network: bool,
+    max_packet: Option<usize>,
+    max_connections: Option<usize>,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 struct IdentityTable {
-    client_id: Option<Spanned<String>>,
-    user_prefix: Option<Spanned<String>>,
+    client_id: Option<String>,
+    user_prefix: Option<String>,
     password_file: Option<PathBuf>,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
+struct TopicsTable {
+    publish: Option<Vec<String>>,
+    subscribe: Option<Vec<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 struct LimitsTable {
-    connections: Option<Spanned<usize>>,
-    half_open: Option<Spanned<usize>>,
-    half_open_kib: Option<Spanned<usize>>,
-    source_rate: Option<Spanned<u32>>,
-    source_burst: Option<Spanned<u32>>,
-    connect_timeout_s: Option<Spanned<u64>>,
-    m3_timeout_s: Option<Spanned<u64>>,
-    backend_timeout_s: Option<Spanned<u64>>,
-    record: Option<Spanned<u16>>,
-    connect: Option<Spanned<u16>>,
-    workers: Option<Spanned<usize>>,
+    connections: Option<usize>,
+    half_open: Option<usize>,
+    half_open_kib: Option<usize>,
+    source_rate: Option<u32>,
+    source_burst: Option<u32>,
+    connect_timeout_s: Option<u64>,
+    m3_timeout_s: Option<u64>,
+    backend_timeout_s: Option<u64>,
+    record: Option<u16>,
+    connect: Option<u16>,
+    workers: Option<usize>,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 struct MetricsTable {
-    listen: Option<Spanned<String>>,
+    listen: Option<String>,
+    trusted_network: bool,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 struct LogTable {
-    format: Option<Spanned<String>>,
+    format: Option<String>,
     filter: Option<String>,
 }
 
-/// The text that spans point into.
+/// Where values come from, so that errors can say it.
 struct Source<'a> {
     text: &'a str,
     name: &'a str,
-}
-
-impl Source<'_> {
-    fn error(&self, span: Range<usize>, problem: impl Into<String>, fix: impl Into<String>) -> ConfigError {
-        ConfigError {
-            place: self.name.to_owned(),
-            line: Some(line_of(self.text, &span)),
-            problem: problem.into(),
-            fix: fix.into(),
-        }
-    }
-}
-
-struct Checked<'a> {
-    source: &'a Source<'a>,
     overrides: &'a Overrides,
 }
 
-impl Checked<'_> {
+impl Source<'_> {
     fn config(&self, file: File) -> Result<Config, ConfigError> {
-        let listen = self.address("--listen", &self.overrides.listen, file.listen.as_ref(), "listen")?;
-        let metrics = self.address(
-            "--metrics",
-            &self.overrides.metrics,
-            file.metrics.listen.as_ref(),
-            "listen",
-        )?;
-        if let Some(address) = metrics
-            && !address.ip().is_loopback()
-        {
-            return Err(self.elsewhere(
-                "--metrics",
-                self.overrides.metrics.is_some(),
-                file.metrics.listen.as_ref().map(Spanned::span),
-                format!("metrics address {address} is not on loopback"),
-                "use 127.0.0.1 or [::1] and let a local agent scrape it",
-            ));
+        let listen = self.address(file.listen.as_deref(), "listen")?;
+        let (topics, guarded) = (self.topics(&file.topics)?, file.backend.guard != Some(false));
+        if topics.is_some() && !guarded {
+            let fix = "remove `guard = false`: the guard is what checks topics";
+            return Err(self.error("backend.guard", "`topics` needs the guard", fix));
         }
         Ok(Config {
             listen: listen.unwrap_or(SocketAddr::from(([0, 0, 0, 0], 1884))),
-            registry: self
-                .overrides
-                .registry
-                .clone()
-                .or(file.registry)
-                .unwrap_or_else(|| "kemqtt.db".into()),
-            seal_key: self
-                .overrides
-                .seal_key
-                .clone()
-                .or(file.seal_key)
-                .unwrap_or_else(|| "kemqtt.key".into()),
-            allow_anonymous: self.overrides.allow_anonymous || file.allow_anonymous,
+            registry: self.registry(file.registry)?,
+            seal_key: file.seal_key.unwrap_or_else(|| "kemqtt.key".into()),
+            allow_anonymous: file.allow_anonymous,
+            lowest_suite: self.suite(file.lowest_suite.as_deref())?,
+            server_reference: file.backend.server_reference.clone(),
             backend: self.backend(file.backend)?,
-            client_id: self.client_id(file.identity.client_id.as_ref())?,
-            user_prefix: self.user_prefix(file.identity.user_prefix.as_ref())?,
+            client_id: self.client_id(file.identity.client_id.as_deref())?,
+            user_prefix: self.user_prefix(file.identity.user_prefix)?,
             password_file: file.identity.password_file,
             ticket_file: file.ticket_file,
+            topics,
             limits: self.limits(&file.limits)?,
-            metrics,
+            metrics: self.metrics(&file.metrics)?,
             log: self.log(file.log)?,
         })
     }
 
-    fn address(
-        &self,
-        flag: &str,
-        over: &Option<String>,
-        file: Option<&Spanned<String>>,
-        key: &str,
-    ) -> Result<Option<SocketAddr>, ConfigError> {
-        let fix = "write an address and a port, for example \"0.0.0.0:1884\" or \"[::]:1884\"";
-        match (over, file) {
-            (Some(text), _) => text
-                .parse()
-                .map(Some)
-                .map_err(|_| at_flag(flag, format!("`{text}` is not an IP address with a port"), fix)),
-            (None, Some(text)) => text.get_ref().parse().map(Some).map_err(|_| {
-                let problem = format!("`{key} = \"{}\"` is not an IP address with a port", text.get_ref());
-                self.source.error(text.span(), problem, fix)
-            }),
-            (None, None) => Ok(None),
+    fn address(&self, text: Option<&str>, key: &str) -> Result<Option<SocketAddr>, ConfigError> {
+        let parse = |text: &str| {
+            text.parse().map_err(|_| {
+                let fix = "write an address and a port, for example \"0.0.0.0:1884\" or \"[::]:1884\"";
+                self.error(key, format!("`{text}` is not an IP address with a port"), fix)
+            })
+        };
+        text.map(parse).transpose()
+    }
+
+    fn metrics(&self, table: &MetricsTable) -> Result<Option<SocketAddr>, ConfigError> {
+        let address = self.address(table.listen.as_deref(), "metrics.listen")?;
+        if let Some(address) = address
+            && !address.ip().is_loopback()
+            && !table.trusted_network
+        {
+            let fix = "use 127.0.0.1 or [::1], or write `trusted_network = true`: the page names every device";
+            let problem = format!("metrics address {address} is not on loopback");
+            return Err(self.error("metrics.listen", problem, fix));
         }
+        Ok(address)
+    }
+
+    fn registry(&self, value: Option<String>) -> Result<RegistryConfig, ConfigError> {
+        let value = value.unwrap_or_else(|| "kemqtt.db".to_owned());
+        registry::parse(value).map_err(|(problem, fix)| self.error("registry", problem, fix))
+    }
+
+    fn suite(&self, name: Option<&str>) -> Result<Option<SuiteId>, ConfigError> {
+        let parse = |name: &str| {
+            let fix = "write a name such as \"x25519-ctrulight-ascon\" (see docs/kems.md)";
+            name.parse()
+                .map_err(|_| self.error("lowest_suite", format!("unknown suite `{name}`"), fix))
+        };
+        name.map(parse).transpose()
     }
 
     fn backend(&self, table: BackendTable) -> Result<BackendConfig, ConfigError> {
-        if let Some(spec) = &self.overrides.backend {
-            return backend_from_flag(spec, table.guard.unwrap_or(true));
-        }
+        let kind = table.kind.as_deref().unwrap_or("rumqttd");
         let guard = table.guard.unwrap_or(true);
-        let kind = table.kind.as_ref().map_or("rumqttd", |kind| kind.get_ref().as_str());
-        let span = table.kind.as_ref().map_or(0..0, Spanned::span);
         match kind {
             "rumqttd" => {
-                if table.guard == Some(false) {
+                if !guard {
                     let fix = "remove `guard = false`: the embedded broker must not face clients without it";
-                    return Err(self
-                        .source
-                        .error(span, "`guard` cannot be switched off for rumqttd", fix));
+                    return Err(self.error("backend.guard", "`guard` cannot be switched off for rumqttd", fix));
                 }
+                if table.proxy_protocol {
+                    let fix = "remove it: the embedded broker knows the addresses";
+                    return Err(self.error("backend.proxy_protocol", "`proxy_protocol` is not for rumqttd", fix));
+                }
+                let (packet, connections) = (table.max_packet, table.max_connections);
                 Ok(BackendConfig::Rumqttd {
-                    max_packet: self.within(table.max_packet.as_ref(), "max_packet", 1024, 256 << 20, 1 << 20)?,
-                    max_connections: self.within(
-                        table.max_connections.as_ref(),
-                        "max_connections",
-                        1,
-                        1 << 20,
-                        10_000,
-                    )?,
+                    max_packet: self.within(packet, "backend.max_packet", 1024, 256 << 20, 1 << 20)?,
+                    max_connections: self.within(connections, "backend.max_connections", 1, 1 << 20, 10_000)?,
                 })
             }
             "tcp" => {
                 let address = table.address.ok_or_else(|| {
                     let fix = "add `address = \"127.0.0.1:1883\"` below `kind`";
-                    self.source
-                        .error(span.clone(), "`kind = \"tcp\"` needs an `address`", fix)
+                    self.error("backend.kind", "`kind = \"tcp\"` needs an `address`", fix)
                 })?;
-                let fix =
-                    "put the broker on loopback, or write `trusted_network = true` if that network is yours alone";
-                if !table.trusted_network.unwrap_or(false) && !is_loopback(address.get_ref()) {
-                    let problem = format!(
-                        "back end {} is not on loopback: MQTT would travel there in clear",
-                        address.get_ref()
-                    );
-                    return Err(self.source.error(address.span(), problem, fix));
+                if !table.trusted_network && !is_loopback(&address) {
+                    let fix =
+                        "put the broker on loopback, or write `trusted_network = true` if that network is yours alone";
+                    let problem = format!("back end {address} is not on loopback: MQTT would travel there in clear");
+                    return Err(self.error("backend.address", problem, fix));
                 }
                 Ok(BackendConfig::Tcp {
-                    address: address.into_inner(),
+                    address,
                     guard,
+                    proxy_protocol: table.proxy_protocol,
                 })
             }
             "unix" => {
                 let path = table.path.ok_or_else(|| {
                     let fix = "add `path = \"/run/mosquitto/mqtt.sock\"` below `kind`";
-                    self.source.error(span.clone(), "`kind = \"unix\"` needs a `path`", fix)
+                    self.error("backend.kind", "`kind = \"unix\"` needs a `path`", fix)
                 })?;
                 Ok(BackendConfig::Unix {
-                    path: path.into_inner(),
+                    path,
                     guard,
+                    proxy_protocol: table.proxy_protocol,
                 })
             }
             other => {
                 let problem = format!("unknown back end `{other}`");
-                Err(self
-                    .source
-                    .error(span, problem, "write \"rumqttd\", \"tcp\" or \"unix\""))
+                Err(self.error("backend.kind", problem, "write \"rumqttd\", \"tcp\" or \"unix\""))
             }
         }
     }
 
-    fn client_id(&self, value: Option<&Spanned<String>>) -> Result<ClientIdPolicy, ConfigError> {
-        match value.map(|v| (v.get_ref().as_str(), v.span())) {
-            None | Some(("equal", _)) => Ok(ClientIdPolicy::Equal),
-            Some(("prefix", _)) => Ok(ClientIdPolicy::Prefix),
-            Some(("map", _)) => Ok(ClientIdPolicy::Map),
-            Some((other, span)) => {
+    fn client_id(&self, value: Option<&str>) -> Result<ClientIdPolicy, ConfigError> {
+        match value {
+            None | Some("equal") => Ok(ClientIdPolicy::Equal),
+            Some("prefix") => Ok(ClientIdPolicy::Prefix),
+            Some("map") => Ok(ClientIdPolicy::Map),
+            Some(other) => {
                 let fix =
                     "write \"equal\", \"prefix\" (id or id/...) or \"map\" (the list given to `enroll --client-id`)";
-                Err(self
-                    .source
-                    .error(span, format!("unknown client id policy `{other}`"), fix))
+                Err(self.error("identity.client_id", format!("unknown client id policy `{other}`"), fix))
             }
         }
     }
 
-    fn user_prefix(&self, value: Option<&Spanned<String>>) -> Result<String, ConfigError> {
-        let Some(value) = value else {
-            return Ok(crate::policy::DEFAULT_USER_PREFIX.to_owned());
-        };
-        let prefix = value.get_ref();
+    fn user_prefix(&self, value: Option<String>) -> Result<String, ConfigError> {
+        let prefix = value.unwrap_or_else(|| crate::policy::DEFAULT_USER_PREFIX.to_owned());
         if prefix.is_empty() || prefix.len() > 64 || !prefix.bytes().all(|b| b.is_ascii_graphic()) {
             let problem = format!("user_prefix `{prefix}` must be 1 to 64 printable ASCII characters without spaces");
-            return Err(self.source.error(value.span(), problem, "write for example \"kem:\""));
+            return Err(self.error("identity.user_prefix", problem, "write for example \"kem:\""));
         }
-        Ok(prefix.clone())
+        Ok(prefix)
+    }
+
+    /// `None` where everything is allowed.
+    fn topics(&self, table: &TopicsTable) -> Result<Option<TopicRules>, ConfigError> {
+        let checked = |filters: &Option<Vec<String>>, key: &str| {
+            let filters = filters.clone().unwrap_or_else(|| vec!["#".to_owned()]);
+            for filter in &filters {
+                topic::check_filter(&filter.replace(ID, "x")).map_err(|_| {
+                    let fix = "write filters such as \"sensors/{id}/#\"";
+                    self.error(key, format!("`{filter}` is no topic filter"), fix)
+                })?;
+            }
+            Ok(filters)
+        };
+        let rules = TopicRules {
+            publish: checked(&table.publish, "topics.publish")?,
+            subscribe: checked(&table.subscribe, "topics.subscribe")?,
+        };
+        Ok((!rules.allow_everything()).then_some(rules))
     }
 
     fn limits(&self, table: &LimitsTable) -> Result<Limits, ConfigError> {
         let base = Limits::default();
-        let seconds = |value: Option<&Spanned<u64>>, key, default: Duration| {
+        let seconds = |value: Option<u64>, key, default: Duration| {
             self.within(value, key, 1, 3600, default.as_secs())
                 .map(Duration::from_secs)
         };
-        let half_open_kib = base.half_open_bytes >> 10;
+        let (kib, most) = (base.half_open_bytes >> 10, 1 << 20);
         Ok(Limits {
-            connections: self.within(table.connections.as_ref(), "connections", 1, 1 << 20, base.connections)?,
-            half_open: self.within(table.half_open.as_ref(), "half_open", 1, 1 << 16, base.half_open)?,
-            half_open_bytes: self.within(
-                table.half_open_kib.as_ref(),
-                "half_open_kib",
-                64,
-                4 << 20,
-                half_open_kib,
-            )? << 10,
-            source_rate: self.within(table.source_rate.as_ref(), "source_rate", 1, 1 << 20, base.source_rate)?,
-            source_burst: self.within(
-                table.source_burst.as_ref(),
-                "source_burst",
-                1,
-                1 << 20,
-                base.source_burst,
-            )?,
+            connections: self.within(table.connections, "limits.connections", 1, 1 << 20, base.connections)?,
+            half_open: self.within(table.half_open, "limits.half_open", 1, 1 << 16, base.half_open)?,
+            half_open_bytes: self.within(table.half_open_kib, "limits.half_open_kib", 64, 4 << 20, kib)? << 10,
+            source_rate: self.within(table.source_rate, "limits.source_rate", 1, most, base.source_rate)?,
+            source_burst: self.within(table.source_burst, "limits.source_burst", 1, most, base.source_burst)?,
             connect_timeout: seconds(
-                table.connect_timeout_s.as_ref(),
-                "connect_timeout_s",
+                table.connect_timeout_s,
+                "limits.connect_timeout_s",
                 base.connect_timeout,
             )?,
-            m3_timeout: seconds(table.m3_timeout_s.as_ref(), "m3_timeout_s", base.m3_timeout)?,
+            m3_timeout: seconds(table.m3_timeout_s, "limits.m3_timeout_s", base.m3_timeout)?,
             backend_timeout: seconds(
-                table.backend_timeout_s.as_ref(),
-                "backend_timeout_s",
+                table.backend_timeout_s,
+                "limits.backend_timeout_s",
                 base.backend_timeout,
             )?,
-            record: self.within(table.record.as_ref(), "record", 64, 16_384, base.record)?,
-            connect: self.within(table.connect.as_ref(), "connect", 1024, 61_440, base.connect)?,
-            workers: self.within(table.workers.as_ref(), "workers", 1, 256, base.workers)?,
+            record: self.within(table.record, "limits.record", 64, 16_384, base.record)?,
+            connect: self.within(table.connect, "limits.connect", 1024, 61_440, base.connect)?,
+            workers: self.within(table.workers, "limits.workers", 1, 256, base.workers)?,
             ..base
         })
     }
 
     fn log(&self, table: LogTable) -> Result<LogConfig, ConfigError> {
-        let format = match table.format.as_ref().map(|f| (f.get_ref().as_str(), f.span())) {
-            None | Some(("text", _)) => LogFormat::Text,
-            Some(("json", _)) => LogFormat::Json,
-            Some((other, span)) => {
+        let format = match table.format.as_deref() {
+            None | Some("text") => LogFormat::Text,
+            Some("json") => LogFormat::Json,
+            Some(other) => {
                 let problem = format!("unknown log format `{other}`");
-                return Err(self.source.error(span, problem, "write \"text\" or \"json\""));
+                return Err(self.error("log.format", problem, "write \"text\" or \"json\""));
             }
         };
-        Ok(LogConfig {
-            format: self.overrides.log_format.unwrap_or(format),
-            filter: self
-                .overrides
-                .log_filter
-                .clone()
-                .or(table.filter)
-                .unwrap_or_else(|| "info".to_owned()),
-        })
+        let filter = table.filter.unwrap_or_else(|| "info".to_owned());
+        Ok(LogConfig { format, filter })
     }
 
-    fn within<T>(&self, value: Option<&Spanned<T>>, key: &str, low: T, high: T, default: T) -> Result<T, ConfigError>
+    fn within<T>(&self, value: Option<T>, key: &str, low: T, high: T, default: T) -> Result<T, ConfigError>
     where
         T: Copy + PartialOrd + std::fmt::Display,
     {
         match value {
             None => Ok(default),
-            Some(value) if (low..=high).contains(value.get_ref()) => Ok(*value.get_ref()),
+            Some(value) if (low..=high).contains(&value) => Ok(value),
             Some(value) => {
-                let problem = format!("`{key} = {}` is out of range", value.get_ref());
-                Err(self
-                    .source
-                    .error(value.span(), problem, format!("write a number from {low} to {high}")))
+                let name = key.rsplit_once('.').map_or(key, |(_, name)| name);
+                let problem = format!("`{name} = {value}` is out of range");
+                Err(self.error(key, problem, format!("write a number from {low} to {high}")))
             }
         }
     }
 
-    fn elsewhere(
-        &self,
-        flag: &str,
-        from_flag: bool,
-        span: Option<Range<usize>>,
-        problem: String,
-        fix: &str,
-    ) -> ConfigError {
-        match span {
-            Some(span) if !from_flag => self.source.error(span, problem, fix),
-            _ => at_flag(flag, problem, fix),
+    /// An error of the value at `key`, wherever it was written.
+    fn error(&self, key: &str, problem: impl Into<String>, fix: impl Into<String>) -> ConfigError {
+        match self.overrides.flag_of(key) {
+            Some(flag) => at_flag(flag, problem, fix),
+            None => ConfigError {
+                place: self.name.to_owned(),
+                line: self.line_of(key),
+                problem: problem.into(),
+                fix: fix.into(),
+            },
         }
     }
-}
 
-fn backend_from_flag(spec: &str, guard: bool) -> Result<BackendConfig, ConfigError> {
-    if spec == "rumqttd" {
-        return Ok(BackendConfig::Rumqttd {
-            max_packet: 1 << 20,
-            max_connections: 10_000,
-        });
+    fn broken(&self, error: &toml::de::Error) -> ConfigError {
+        ConfigError {
+            place: self.name.to_owned(),
+            line: error.span().map(|span| line_at(self.text, span.start)),
+            problem: error.message().trim().replace('\n', "; "),
+            fix: "compare with the output of `kemqtt-broker print-default-config`".to_owned(),
+        }
     }
-    if let Some(path) = spec.strip_prefix("unix:") {
-        return Ok(BackendConfig::Unix {
-            path: path.into(),
-            guard,
-        });
+
+    /// One-based line of the value at `key`.
+    fn line_of(&self, key: &str) -> Option<usize> {
+        let document = DeTable::parse(self.text).ok()?;
+        let mut table = document.get_ref();
+        let mut span = 0..0;
+        for name in key.split('.') {
+            let (_, value) = table.iter().find(|(key, _)| key.get_ref() == name)?;
+            span = value.span();
+            if let Some(inner) = value.get_ref().as_table() {
+                table = inner;
+            }
+        }
+        Some(line_at(self.text, span.start))
     }
-    let fix = "write `rumqttd`, `tcp://127.0.0.1:1883` or `unix:/path/to/socket`";
-    let Some(address) = spec.strip_prefix("tcp://") else {
-        return Err(at_flag("--backend", format!("`{spec}` is no back end"), fix));
-    };
-    if !is_loopback(address) {
-        let problem = format!("back end {address} is not on loopback: MQTT would travel there in clear");
-        return Err(at_flag(
-            "--backend",
-            problem,
-            "use the file's [backend] table with `trusted_network = true`",
-        ));
-    }
-    Ok(BackendConfig::Tcp {
-        address: address.to_owned(),
-        guard,
-    })
 }
 
 fn is_loopback(address: &str) -> bool {
@@ -409,16 +373,6 @@ fn is_loopback(address: &str) -> bool {
     }
 }
 
-fn at_flag(flag: &str, problem: String, fix: &str) -> ConfigError {
-    ConfigError {
-        place: flag.to_owned(),
-        line: None,
-        problem,
-        fix: fix.to_owned(),
-    }
-}
-
-/// One-based line of the first byte of `span`.
-fn line_of(text: &str, span: &Range<usize>) -> usize {
-    1 + text.bytes().take(span.start).filter(|&b| b == b'\n').count()
+fn line_at(text: &str, offset: usize) -> usize {
+    1 + text.bytes().take(offset).filter(|&b| b == b'\n').count()
 }

@@ -4,7 +4,7 @@ use std::{
     io,
     net::SocketAddr,
     path::PathBuf,
-    sync::{Arc, atomic::AtomicU64},
+    sync::{Arc, RwLock, atomic::AtomicU64},
 };
 
 use hybrid_handshake::{
@@ -15,13 +15,13 @@ use hybrid_handshake::{
 use tokio::net::{TcpListener, ToSocketAddrs, lookup_host};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Front, Shared, accept, decoys::Decoys, live};
+use super::{Front, Shared, accept, decoys::Decoys, live, seen::Seen};
 use crate::{
     Backend, Limits, Metrics, Registry, RegistryError,
     admin::Admin,
     admission::{Admission, Workers},
     keys::{KeyError, Keys},
-    policy::{ClientIdPolicy, Policy},
+    policy::{ClientIdPolicy, Policy, TopicRules},
     tickets::{Source, Tickets},
     wire::{Observer, WireEvent},
 };
@@ -96,6 +96,20 @@ impl FrontBuilder {
         self
     }
 
+    /// The topics that clients may use; `None` for all of them. Needs the packet guard.
+    #[must_use]
+    pub fn topics(mut self, rules: Option<TopicRules>) -> Self {
+        self.policy.topics = rules;
+        self
+    }
+
+    /// What clients see where the back end names another server; without it the name is dropped.
+    #[must_use]
+    pub fn server_reference(mut self, reference: Option<String>) -> Self {
+        self.policy.server_reference = reference;
+        self
+    }
+
     /// Budgets and time limits.
     #[must_use]
     pub const fn limits(mut self, limits: Limits) -> Self {
@@ -111,7 +125,8 @@ impl FrontBuilder {
         self
     }
 
-    /// Serves metrics and health on this loopback address.
+    /// Serves the admin page, metrics and health on this address. It names every device and asks for no password: keep
+    /// it on loopback or on a network of your own.
     #[must_use]
     pub const fn metrics(mut self, address: SocketAddr) -> Self {
         self.metrics = Some(address);
@@ -123,6 +138,10 @@ impl FrontBuilder {
     pub fn observer(mut self, observer: impl Fn(&WireEvent) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
         self
+    }
+
+    pub(super) fn into_policy(self) -> Policy {
+        self.policy
     }
 
     /// Loads the keys, binds the listener and starts.
@@ -144,7 +163,7 @@ impl FrontBuilder {
         let stop = CancellationToken::new();
         let admin = match self.metrics {
             None => None,
-            Some(address) => Some(Admin::start(address, metrics.clone(), stop.clone()).await?),
+            Some(address) => Some(Admin::start(address, metrics.clone(), registry.clone(), stop.clone()).await?),
         };
         let guard = backend.guard().then(|| {
             let max = backend.max_packet().unwrap_or(MAX_REMAINING);
@@ -155,13 +174,14 @@ impl FrontBuilder {
             keys,
             decoy,
             decoys,
-            policy: self.policy,
+            policy: RwLock::new(Arc::new(self.policy)),
             admission: Admission::new(self.limits.clone(), metrics.clone()),
             workers: Workers::new(self.limits.workers, self.limits.queue),
             limits: self.limits,
             backend: backend.start(&metrics),
             guard,
             live: live::Live::default(),
+            seen: Seen::default(),
             tickets,
             metrics,
             observer: self.observer,
@@ -174,6 +194,10 @@ impl FrontBuilder {
         shared.tasks.spawn({
             let shared = shared.clone();
             async move { shared.tickets.watch(&shared.registry, &shared.stop).await }
+        });
+        shared.tasks.spawn({
+            let shared = shared.clone();
+            async move { shared.seen.watch(&shared.registry, &shared.stop).await }
         });
         tracing::info!(%local_addr, "listening");
         Ok(Front {
@@ -216,7 +240,7 @@ pub enum BuildError {
     /// The listener failed.
     #[error("listener: {0}")]
     Listen(io::Error),
-    /// The metrics address is taken, or not on loopback.
+    /// The metrics address is taken.
     #[error("metrics page: {0}")]
     Metrics(#[from] crate::admin::AdminError),
 }

@@ -28,6 +28,7 @@ use super::{
 };
 use crate::{
     admission::{Permit, Refused},
+    backend::Origin,
     keys::KeyPair,
     metrics::{Closed, Handshake, Held, Refused as RefusedLabel},
     refusal::Refusal,
@@ -122,7 +123,10 @@ impl Connection {
             &claim,
             device,
             &connect,
-            self.peer,
+            Origin {
+                client: self.peer,
+                listener: self.stream.local_addr().unwrap_or(self.peer),
+            },
             proved.connack_limit(),
         )
         .await;
@@ -229,6 +233,7 @@ impl Connection {
                     key,
                     device: reply.device.clone(),
                     full,
+                    topics: reply.topics,
                     news: ticket.into_iter().map(Say::Message).collect(),
                 };
                 splice::run(&self.shared, &mut self.stream, session, live.as_ref()).await

@@ -19,7 +19,7 @@ use crate::{
     clock::unix_now,
     keys::{KeyPair, fresh_drbg},
     refusal::Refusal,
-    registry::{Credential, Device},
+    registry::{Credential, Device, RegistryError},
 };
 
 pub(super) use hybrid_handshake::broker::Claim;
@@ -81,14 +81,11 @@ pub(super) fn check_m1(shared: &Shared, m1: &[u8]) -> Result<Hello, Refusal> {
     AwaitM1::new(suite, &header, key.secret()?)?;
     match header.mode() {
         Mode::Psk | Mode::Kem | Mode::Resume => {}
-        Mode::Anonymous if shared.policy.allow_anonymous => {}
+        Mode::Anonymous if shared.policy().allow_anonymous => {}
         Mode::Anonymous => return Err(Refusal::NotAllowed),
     }
-    if shared
-        .policy
-        .lowest_suite
-        .is_some_and(|floor| !header.suite().meets(floor))
-    {
+    let floor = shared.policy().lowest_suite;
+    if floor.is_some_and(|floor| !header.suite().meets(floor)) {
         return Err(Refusal::NotAllowed);
     }
     Ok(Hello { header, suite, key })
@@ -107,7 +104,7 @@ pub(super) async fn open_m1(shared: &Shared, hello: Hello, mut m1: Vec<u8>) -> R
     let opened = opened.await??;
     match &opened.claim().resumed {
         // Its ticket is from a time when anonymous clients were allowed.
-        Some(last) if last.mode == Mode::Anonymous && !shared.policy.allow_anonymous => Err(Refusal::NotAllowed),
+        Some(last) if last.mode == Mode::Anonymous && !shared.policy().allow_anonymous => Err(Refusal::NotAllowed),
         _ => Ok(opened),
     }
 }
@@ -123,7 +120,9 @@ pub(super) async fn look_up(shared: &Shared, claim: &Claim) -> Result<Option<Dev
 /// Asks the registry for a device.
 pub(super) async fn find(shared: &Shared, id: &str) -> Result<Option<Device>, Refusal> {
     let found = timeout(REGISTRY_PATIENCE, shared.registry.device(id)).await;
-    Ok(found.map_err(|_| Refusal::Registry)??)
+    let found = found.unwrap_or(Err(RegistryError::Timeout));
+    shared.metrics.registry_up.set(found.is_ok().into());
+    Ok(found?)
 }
 
 /// Makes M2 on a worker. Gives the device back.

@@ -1,6 +1,6 @@
 //! The application's CONNECT: who may use which client id, what the back end is told, and what it answers.
 
-use std::{io, net::SocketAddr};
+use std::{io, sync::Arc};
 
 use hybrid_handshake::{
     Error,
@@ -14,7 +14,15 @@ use super::{
     Shared,
     outer::{read_body, read_header},
 };
-use crate::{backend::BoxedStream, clock::unix_now, refusal::InnerRefusal, registry::Device};
+use crate::{
+    backend::{
+        BoxedStream, Origin,
+        reference::{self, WithoutReference},
+    },
+    policy::{Policy, Topics},
+    refusal::InnerRefusal,
+    registry::Device,
+};
 
 /// What M4 carries, and what follows it.
 pub(super) struct Reply {
@@ -26,6 +34,8 @@ pub(super) struct Reply {
     pub(super) refused: Option<(&'static str, ReasonCode)>,
     pub(super) device: Option<String>,
     pub(super) client_id: Option<String>,
+    /// What the guard allows; `None` for everything.
+    pub(super) topics: Option<Arc<Topics>>,
 }
 
 /// Connects the application to the back end, or finds out why not.
@@ -34,12 +44,12 @@ pub(super) async fn connect(
     claim: &Claim,
     device: Option<Device>,
     packet: &[u8],
-    peer: SocketAddr,
+    origin: Origin,
     connack_limit: u16,
 ) -> Reply {
     let level = Level::to_answer(packet);
     let name = device.as_ref().map(|device| device.id.clone());
-    let tried = try_connect(shared, claim, device.as_ref(), packet, peer, connack_limit).await;
+    let tried = try_connect(shared, claim, device.as_ref(), packet, origin, connack_limit).await;
     let mut reply = tried.unwrap_or_else(|refusal| Reply::refused(refusal, level));
     reply.device = name;
     reply
@@ -50,7 +60,7 @@ async fn try_connect(
     claim: &Claim,
     device: Option<&Device>,
     packet: &[u8],
-    peer: SocketAddr,
+    origin: Origin,
     connack_limit: u16,
 ) -> Result<Reply, InnerRefusal> {
     if claim.device.is_some() && device.is_none() {
@@ -59,42 +69,48 @@ async fn try_connect(
     }
     if let Some(device) = device {
         check_device(device, claim)?;
-        // A statistic: no reason to refuse anybody.
-        if let Err(error) = shared.registry.seen(&device.id, unix_now()).await {
-            tracing::warn!(%error, "cannot note when a device was seen");
-        }
+        shared.seen.note(&device.id);
     }
     let connect = Connect::parse(packet).map_err(|error| match error {
         Error::ProtocolVersion { .. } => InnerRefusal::Level,
         _ => InnerRefusal::Malformed,
     })?;
+    let policy = shared.policy();
     let user_name;
     let forwarded = match device {
         Some(device) => {
-            user_name = format!("{}{}", shared.policy.user_prefix, device.id);
-            as_device(shared, device, connect, &user_name)?
+            user_name = format!("{}{}", policy.user_prefix, device.id);
+            as_device(&policy, device, connect, &user_name)?
         }
-        None => as_anonymous(shared, connect).await?,
+        None => as_anonymous(shared, &policy, connect).await?,
     };
+    let topics = policy.topics.as_ref();
+    let topics = topics.map(|rules| Arc::new(rules.for_client(device.map(|device| device.id.as_str()))));
+    if let (Some(topics), Some(will)) = (&topics, &connect.will)
+        && !topics.may_publish(will.topic)
+    {
+        return Err(InnerRefusal::WillTopic);
+    }
     let mut bytes = vec![0; packet.len() + MAX_GROWTH];
     let len = forwarded.write(&mut bytes).map_err(|_| InnerRefusal::Malformed)?;
     bytes.truncate(len);
-    let exchanged = timeout(shared.limits.backend_timeout, exchange(shared, &bytes, peer));
+    let exchanged = timeout(shared.limits.backend_timeout, exchange(shared, &bytes, origin));
     let (stream, answer) = match exchanged.await {
         Ok(Ok(exchanged)) => exchanged,
-        Ok(Err(error)) => {
-            tracing::warn!(%error, "back end");
-            return Err(InnerRefusal::Unreachable);
-        }
-        Err(_) => {
-            tracing::warn!("back end does not answer in time");
-            return Err(InnerRefusal::Unreachable);
-        }
+        Ok(Err(error)) => return Err(unreachable(shared, &error)),
+        Err(elapsed) => return Err(unreachable(shared, &elapsed)),
     };
+    shared.metrics.backend_up.set(1);
     let answer = Connack::parse(&answer, connect.level).map_err(|_| InnerRefusal::Unreachable)?;
     let assigned = (device.is_some() && connect.client_id.is_empty()).then_some(forwarded.client_id);
-    let connack = rewrite(&answer, connect.level, assigned, connack_limit)?;
+    let instead = policy.server_reference.as_deref();
+    let connack = rewrite(&answer, connect.level, assigned, instead, connack_limit)?;
     let accepted = !answer.code.is_error();
+    let stream: BoxedStream = if connect.level.is_v5() {
+        Box::new(WithoutReference::new(stream, policy.server_reference.clone()))
+    } else {
+        stream
+    };
     Ok(Reply {
         connack,
         stream: accepted.then_some(stream),
@@ -102,6 +118,7 @@ async fn try_connect(
         refused: (!accepted).then_some(("backend", answer.code)),
         device: None,
         client_id: Some(forwarded.client_id.to_owned()),
+        topics,
     })
 }
 
@@ -117,6 +134,7 @@ impl Reply {
             refused: Some((refusal.cause(), refusal.code())),
             device: None,
             client_id: None,
+            topics: None,
         }
     }
 }
@@ -151,29 +169,29 @@ pub(super) fn allows(device: &Device, suite: SuiteId, modes: &[Mode]) -> bool {
 
 /// The CONNECT of an enrolled device: its identity decides client id and login.
 fn as_device<'a>(
-    shared: &'a Shared,
+    policy: &'a Policy,
     device: &'a Device,
     connect: Connect<'a>,
     user_name: &'a str,
 ) -> Result<Connect<'a>, InnerRefusal> {
     let client_id = match connect.client_id {
         "" => device.id.as_str(),
-        id if shared.policy.client_id.allows(&device.id, &device.client_ids, id) => id,
+        id if policy.client_id.allows(&device.id, &device.client_ids, id) => id,
         _ => return Err(InnerRefusal::ClientId),
     };
     Ok(Connect {
         client_id,
         user_name: Some(user_name),
-        password: shared.policy.password.as_deref(),
+        password: policy.password.as_deref(),
         ..connect
     })
 }
 
 /// The CONNECT of an anonymous client: its own login, but no name that belongs to a device.
-async fn as_anonymous<'a>(shared: &Shared, connect: Connect<'a>) -> Result<Connect<'a>, InnerRefusal> {
+async fn as_anonymous<'a>(shared: &Shared, policy: &Policy, connect: Connect<'a>) -> Result<Connect<'a>, InnerRefusal> {
     if connect
         .user_name
-        .is_some_and(|name| name.starts_with(&shared.policy.user_prefix))
+        .is_some_and(|name| name.starts_with(&policy.user_prefix))
     {
         return Err(InnerRefusal::UserName);
     }
@@ -193,8 +211,8 @@ async fn as_anonymous<'a>(shared: &Shared, connect: Connect<'a>) -> Result<Conne
 }
 
 /// Opens the back end's stream, sends the CONNECT and reads the CONNACK.
-async fn exchange(shared: &Shared, connect: &[u8], peer: SocketAddr) -> io::Result<(BoxedStream, Vec<u8>)> {
-    let mut stream = shared.backend.connect(peer).await?;
+async fn exchange(shared: &Shared, connect: &[u8], origin: Origin) -> io::Result<(BoxedStream, Vec<u8>)> {
+    let mut stream = shared.backend.connect(origin).await?;
     stream.write_all(connect).await?;
     stream.flush().await?;
     let is_connack = |packet| packet == PacketType::Connack;
@@ -206,19 +224,28 @@ async fn exchange(shared: &Shared, connect: &[u8], peer: SocketAddr) -> io::Resu
     Ok((stream, answer))
 }
 
+fn unreachable(shared: &Shared, error: &(dyn std::error::Error + 'static)) -> InnerRefusal {
+    tracing::warn!(error, "back end");
+    shared.metrics.backend_up.set(0);
+    InnerRefusal::Unreachable
+}
+
 /// The back end's CONNACK as the client sees it: with the id we chose for it, without addresses of our own network,
 /// and within its packet limit.
-fn rewrite(answer: &Connack<'_>, level: Level, assigned: Option<&str>, limit: u16) -> Result<Vec<u8>, InnerRefusal> {
+fn rewrite(
+    answer: &Connack<'_>,
+    level: Level,
+    assigned: Option<&str>,
+    instead: Option<&str>,
+    limit: u16,
+) -> Result<Vec<u8>, InnerRefusal> {
     let mut raw = Vec::new();
     if level.is_v5() {
-        let mut has_id = false;
-        let mut properties = answer.properties.iter();
-        while let Some((property, bytes)) = properties.next_with_bytes() {
-            has_id |= matches!(property, Property::AssignedClientIdentifier(_));
-            if !matches!(property, Property::ServerReference(_)) {
-                raw.extend_from_slice(bytes);
-            }
-        }
+        raw = reference::replace(answer.properties, instead);
+        let has_id = answer
+            .properties
+            .iter()
+            .any(|property| matches!(property, Property::AssignedClientIdentifier(_)));
         if let Some(id) = assigned.filter(|_| !has_id && !answer.code.is_error()) {
             raw.push(0x12);
             raw.extend_from_slice(&u16::try_from(id.len()).unwrap_or(0).to_be_bytes());

@@ -94,17 +94,34 @@ pub(super) async fn watch(shared: Arc<Shared>) {
             () = changes.next() => true,
         };
         if changed {
-            shared.tickets.refresh(&shared.registry).await;
+            refresh(&shared).await;
+        } else {
+            keys(&shared).await;
+            if !shared.live.is_empty() {
+                revoke(&shared).await;
+            }
         }
-        if shared.keys.refresh(&shared.registry).await {
-            shared.metrics.key_changes.inc();
-        }
-        if shared.live.is_empty() {
-            continue;
-        }
-        match shared.registry.withdrawn().await {
-            Ok(withdrawn) => shared.live.revoke(&withdrawn),
-            Err(error) => tracing::warn!(%error, "cannot look for revocations"),
-        }
+    }
+}
+
+/// Loads everything again that the registry may have changed.
+pub(super) async fn refresh(shared: &Shared) {
+    shared.tickets.refresh(&shared.registry).await;
+    keys(shared).await;
+    revoke(shared).await;
+}
+
+async fn keys(shared: &Shared) {
+    if shared.keys.refresh(&shared.registry).await {
+        shared.metrics.key_changes.inc();
+    }
+}
+
+async fn revoke(shared: &Shared) {
+    let withdrawn = shared.registry.withdrawn().await;
+    shared.metrics.registry_up.set(withdrawn.is_ok().into());
+    match withdrawn {
+        Ok(withdrawn) => shared.live.revoke(&withdrawn),
+        Err(error) => tracing::warn!(%error, "cannot look for revocations"),
     }
 }

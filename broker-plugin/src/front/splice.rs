@@ -21,6 +21,8 @@ use crate::{
     backend::BoxedStream,
     guard::{Guard, Version},
     keys::KeyPair,
+    metrics::Violation as ViolationLabel,
+    policy::Topics,
 };
 use inward::{Inward, InwardEnd};
 use key_news::KeyNews;
@@ -40,6 +42,8 @@ pub(super) struct Session {
     pub(super) device: Option<String>,
     /// Whether the handshake was a full one.
     pub(super) full: bool,
+    /// `None` where every topic is allowed.
+    pub(super) topics: Option<Arc<Topics>>,
     /// What the client gets first.
     pub(super) news: VecDeque<Say>,
 }
@@ -58,6 +62,7 @@ pub(super) async fn run(
         key,
         device,
         full,
+        topics,
         mut news,
     } = session;
     let Established {
@@ -76,7 +81,7 @@ pub(super) async fn run(
     let (say_tx, say_rx) = mpsc::channel(4);
     let slot = Slot::default();
     let control = inward::Control::new(suite, options, reauth, asked_tx, slot.clone());
-    let guard = shared.guard.map(|max| Guard::new(version, max));
+    let guard = shared.guard.map(|max| Guard::new(version, max).with_topics(topics));
     let kid = key.fingerprint().kid();
     let wants_news = options.has(Capabilities::KEY_NEWS);
     let mut key_news = KeyNews::new(shared.keys.watch(), kid, wants_news, full, &shared.metrics);
@@ -120,6 +125,8 @@ pub(super) async fn run(
         End::Broken | End::Inward(InwardEnd::Broken) => BROKEN,
         End::Inward(InwardEnd::Violation(violation)) => {
             tracing::info!(code = %violation.code, what = violation.what, "client stopped by the guard");
+            let label = ViolationLabel { what: violation.what };
+            shared.metrics.violations.get_or_create(&label).inc();
             outward.disconnect(&mut backend_rx, violation.code).await;
             "guard"
         }

@@ -1,5 +1,7 @@
 //! Enrolled devices.
 
+use std::collections::{BTreeMap, HashMap};
+
 use hybrid_handshake::identity::{DeviceId, Psk, PskLine};
 use sqlx::{Row as _, any::AnyRow};
 use zeroize::Zeroizing;
@@ -58,6 +60,21 @@ pub struct Device {
     pub modes: Modes,
     /// Lowest suite id the device may use.
     pub lowest_suite: Option<u16>,
+    /// Enrolment, Unix seconds.
+    pub enrolled: u64,
+    /// Last finished handshake, Unix seconds.
+    pub last_seen: Option<u64>,
+}
+
+/// What is not secret about a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overview {
+    /// id_P.
+    pub id: String,
+    /// Whether its credential is a pre-shared key; else it is a static public key.
+    pub psk: bool,
+    /// Whether it is revoked.
+    pub revoked: bool,
     /// Enrolment, Unix seconds.
     pub enrolled: u64,
     /// Last finished handshake, Unix seconds.
@@ -225,17 +242,41 @@ impl Registry {
             .collect()
     }
 
-    /// Notes a finished handshake.
+    /// Notes when devices finished a handshake, in Unix seconds.
     ///
     /// # Errors
-    /// The database's.
-    pub async fn seen(&self, id: &str, now: u64) -> Result<(), RegistryError> {
-        sqlx::query("UPDATE devices SET last_seen = $1 WHERE id = $2")
-            .bind(seconds(now))
-            .bind(id)
-            .execute(&self.pool)
-            .await?;
-        Ok(())
+    /// The database's; then none is noted.
+    pub async fn seen(&self, devices: &HashMap<String, u64>) -> Result<(), RegistryError> {
+        let mut transaction = self.pool.begin().await?;
+        // In one order: gateways that write the same rows must not wait for each other.
+        for (id, time) in devices.iter().collect::<BTreeMap<_, _>>() {
+            sqlx::query("UPDATE devices SET last_seen = $1 WHERE id = $2")
+                .bind(seconds(*time))
+                .bind(id)
+                .execute(&mut *transaction)
+                .await?;
+        }
+        Ok(transaction.commit().await?)
+    }
+
+    /// All devices by id without their credentials, at most `limit` of them.
+    ///
+    /// # Errors
+    /// The database's, or [`RegistryError::Damaged`].
+    pub async fn overview(&self, limit: u32) -> Result<Vec<Overview>, RegistryError> {
+        let query = "SELECT id, kind, revoked, enrolled, last_seen FROM devices ORDER BY id LIMIT $1";
+        let rows = sqlx::query(query).bind(i64::from(limit)).fetch_all(&self.pool).await?;
+        rows.iter()
+            .map(|row| {
+                Ok(Overview {
+                    id: row.try_get("id")?,
+                    psk: row.try_get::<i64, _>("kind")? == KIND_PSK,
+                    revoked: row.try_get::<i64, _>("revoked")? != 0,
+                    enrolled: number(row, "enrolled")?,
+                    last_seen: optional(row, "last_seen")?,
+                })
+            })
+            .collect()
     }
 
     async fn conflict(&self, id: &str, fingerprint: &[u8]) -> Result<RegistryError, RegistryError> {

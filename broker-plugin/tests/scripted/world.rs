@@ -25,8 +25,16 @@ impl World {
         Self::over(Backend::rumqttd(RumqttdConfig::default()), settings).await
     }
 
+    /// Over the embedded broker, with a new registry.
+    pub async fn with_registry(registry: Registry, settings: impl FnOnce(FrontBuilder) -> FrontBuilder) -> Self {
+        Self::all(registry, Backend::rumqttd(RumqttdConfig::default()), settings).await
+    }
+
     pub async fn over(backend: Backend, settings: impl FnOnce(FrontBuilder) -> FrontBuilder) -> Self {
-        let registry = Registry::in_memory().await.unwrap();
+        Self::all(Registry::in_memory().await.unwrap(), backend, settings).await
+    }
+
+    async fn all(registry: Registry, backend: Backend, settings: impl FnOnce(FrontBuilder) -> FrontBuilder) -> Self {
         let broker = registry
             .generate_broker_key(KemId::MlKem768, Group::X25519)
             .await

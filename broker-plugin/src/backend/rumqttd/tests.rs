@@ -56,6 +56,14 @@ fn packet(first: u8, parts: &[&[u8]]) -> Vec<u8> {
 }
 
 /// Connects; the byte of the CONNACK that says whether there was a session is the second value.
+fn origin() -> Origin {
+    let address = "127.0.0.1:1".parse().unwrap();
+    Origin {
+        client: address,
+        listener: address,
+    }
+}
+
 async fn connect(broker: &Rumqttd, id: &str, options: Options<'_>) -> (Client, bool) {
     let (mut client, connack) = try_connect(broker, id, options).await;
     assert_eq!(connack[3], 0, "{connack:02x?}");
@@ -95,7 +103,7 @@ async fn try_connect(broker: &Rumqttd, id: &str, options: Options<'_>) -> (Clien
         body.extend(string(topic));
         body.extend(string("will"));
     }
-    let stream = broker.connect("127.0.0.1:1".parse().unwrap()).await.unwrap();
+    let stream = broker.connect(origin()).await.unwrap();
     let mut client = Client { stream, v5: !v3 };
     client.send(&packet(0x10, &[&body])).await;
     let connack = client.packet().await.expect("a CONNACK");
@@ -486,7 +494,7 @@ async fn connects_that_it_cannot_serve_are_refused_with_a_reason() {
     .await;
     assert_eq!(connack, [0x20, 2, 0, 2], "empty id without clean session");
     let mut client = Client {
-        stream: broker.connect("127.0.0.1:1".parse().unwrap()).await.unwrap(),
+        stream: broker.connect(origin()).await.unwrap(),
         v5: true,
     };
     let body = [
