@@ -2,18 +2,26 @@
 //!
 //! A program that is not installed is a failure, never a skipped test.
 
+mod balancer;
 mod capture;
 mod firmware;
+mod gateway;
 mod mosquitto;
+mod postgres;
 mod process;
+mod rabbitmq;
 mod realm;
 mod relay;
 mod sidecar;
 
+pub use balancer::Balancer;
 pub use capture::{Direction, Recorder, tshark};
 pub use firmware::{Events, Fault, Field, Image, Proxy, mark, scenarios};
+pub use gateway::{Gateway, Office, get};
 pub use mosquitto::{Mosquitto, mosquitto_pub, mosquitto_sub};
-pub use process::{Peer, binary, free_address, output};
+pub use postgres::Postgres;
+pub use process::{Peer, binary, free_address, output, output_within};
+pub use rabbitmq::RabbitMq;
 pub use realm::{Client, Log, Realm};
 pub use relay::{Lost, Relay};
 pub use sidecar::{KeyFiles, Sidecar};

@@ -23,16 +23,21 @@ impl Mosquitto {
 
     /// Starts a broker with these lines behind the listener.
     pub async fn start_with(lines: &str) -> Result<Self> {
+        Self::start_quiet(&format!("log_type all\n{lines}")).await
+    }
+
+    /// As [`Mosquitto::start_with`], but it logs errors only.
+    pub async fn start_quiet(lines: &str) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let address = free_address()?;
         let mut config = format!(
-            "listener {} 127.0.0.1\nsocket_domain ipv4\npersistence false\nlog_type all\n",
+            "listener {} 127.0.0.1\nsocket_domain ipv4\npersistence false\nlog_type error\n",
             address.port()
         );
         config.write_str(lines)?;
         let file = folder.path().join("mosquitto.conf");
         std::fs::write(&file, config)?;
-        let mut peer = Peer::start(
+        let mut peer = Peer::start_unlimited(
             "mosquitto",
             ["-c".as_ref(), file.as_os_str()],
             &folder.path().join("log"),

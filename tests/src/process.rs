@@ -1,7 +1,7 @@
 //! Child processes that end with the test.
 
 use std::{
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     process::{Output, Stdio},
@@ -45,6 +45,23 @@ impl Peer {
         })
     }
 
+    /// As [`Peer::start`], with as many open files as the system allows.
+    pub fn start_unlimited<A: AsRef<OsStr>>(
+        program: impl AsRef<OsStr>,
+        arguments: impl IntoIterator<Item = A>,
+        log: &Path,
+    ) -> Result<Self> {
+        let raised = ["-c", "ulimit -n $(ulimit -Hn); exec \"$@\"", "sh"].map(OsString::from);
+        let program = [program.as_ref().to_owned()];
+        let arguments = arguments.into_iter().map(|argument| argument.as_ref().to_owned());
+        Self::start("sh", raised.into_iter().chain(program).chain(arguments), log)
+    }
+
+    /// The process id.
+    pub fn id(&self) -> Result<u32> {
+        self.child.id().context("has ended")
+    }
+
     /// Waits until something listens on `address`, and fails with the log if the program ends before.
     pub async fn listens_on(&mut self, address: SocketAddr) -> Result<()> {
         let end = Instant::now() + START;
@@ -60,8 +77,16 @@ impl Peer {
 
     /// Waits until `text` stands in the log.
     pub async fn logs(&mut self, text: &str) -> Result<()> {
-        let end = Instant::now() + START;
+        self.logs_within(text, START).await
+    }
+
+    /// Waits for `text` at most this long; fails at once if the program ends.
+    pub async fn logs_within(&mut self, text: &str, time: Duration) -> Result<()> {
+        let end = Instant::now() + time;
         while !self.log().contains(text) {
+            if let Some(status) = self.child.try_wait()? {
+                bail!("ended with {status} before it logged {text:?}:\n{}", self.log());
+            }
             ensure!(Instant::now() < end, "never logged {text:?}:\n{}", self.log());
             sleep(Duration::from_millis(20)).await;
         }
@@ -71,6 +96,23 @@ impl Peer {
     /// What the program printed so far.
     pub fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Resident memory in bytes.
+    pub fn resident(&self) -> Result<u64> {
+        let id = self.id()?;
+        let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib: u64 = line.context("no VmRSS")?.trim().trim_end_matches(" kB").parse()?;
+        Ok(kib << 10)
+    }
+
+    /// Sends a signal by its name, such as `HUP`.
+    pub async fn signal(&self, name: &str) -> Result<()> {
+        let id = self.id()?.to_string();
+        let sent = Command::new("kill").args(["-s", name, &id]).status().await?;
+        ensure!(sent.success(), "cannot send {name}");
+        Ok(())
     }
 
     /// Ends the program at once, as a crash would.
@@ -89,10 +131,19 @@ impl Peer {
     }
 }
 
-/// Runs `program` to its end, or fails after ten seconds.
+/// Runs `program` to its end, or fails after half a minute.
 pub async fn output<A: AsRef<OsStr>>(
     program: impl AsRef<OsStr>,
     arguments: impl IntoIterator<Item = A>,
+) -> Result<Output> {
+    output_within(program, arguments, START).await
+}
+
+/// Runs `program` to its end, or fails after this time.
+pub async fn output_within<A: AsRef<OsStr>>(
+    program: impl AsRef<OsStr>,
+    arguments: impl IntoIterator<Item = A>,
+    time: Duration,
 ) -> Result<Output> {
     let program = program.as_ref();
     let run = Command::new(program)
@@ -101,7 +152,7 @@ pub async fn output<A: AsRef<OsStr>>(
         .stdin(Stdio::null())
         .kill_on_drop(true)
         .output();
-    timeout(START, run)
+    timeout(time, run)
         .await
         .with_context(|| format!("{} does not end", program.display()))?
         .with_context(|| format!("{} does not start; `cargo xtask setup` installs it", program.display()))
@@ -123,6 +174,11 @@ pub fn binary(package: &str, name: &str) -> Result<PathBuf> {
         .with_context(|| format!("{name} does not build"))?
         .path()
         .to_owned())
+}
+
+/// A script that starts a peer.
+pub(crate) fn recipe(name: &str) -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/recipes")).join(name)
 }
 
 /// Names the folder of the binaries that a run of all tests has built already. A second build, of one package alone,

@@ -166,6 +166,12 @@ impl Client {
         let _ = timeout(WAIT, self.bridge.idle()).await;
     }
 
+    /// Runs the event loop until control records behind the CONNACK, such as a ticket, are here.
+    pub async fn settled(mut self) -> Result<Self> {
+        self.run_for(Duration::from_millis(300)).await?;
+        Ok(self)
+    }
+
     /// Runs the event loop for a moment, so that what was asked for goes out.
     pub async fn run_for(&mut self, time: Duration) -> Result<()> {
         let end = tokio::time::Instant::now() + time;

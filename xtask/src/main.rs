@@ -7,6 +7,7 @@ mod constant_time;
 mod embedded;
 mod firmware;
 mod fuzz;
+mod load;
 mod prove;
 mod sensor;
 mod setup;
@@ -42,6 +43,8 @@ enum Task {
     Fuzz(fuzz::Options),
     /// Compare the vector files of the handshake with the crate and with the independent checker.
     Vectors,
+    /// Measure a gateway under load beside the broker alone and TLS 1.3 in front of it (arguments: `--help`).
+    Load(load::Options),
     /// Check the formal model of the handshake with Verifpal.
     Prove(prove::Options),
     /// Build, lint and self-test the firmware images.
@@ -65,6 +68,7 @@ fn main() -> Result<()> {
         Task::ConstantTime => constant_time::run(&shell),
         Task::Fuzz(options) => fuzz::run(&shell, &options),
         Task::Vectors => vectors::run(&shell),
+        Task::Load(options) => load::run(&shell, &options),
         Task::Prove(options) => prove::run(&shell, &options),
         Task::Firmware(options) => firmware::run(&shell, &options),
         Task::Sensor(options) => sensor::run(&shell, &options),

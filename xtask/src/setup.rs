@@ -14,16 +14,19 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
 }
 
 /// Debian package, and a program of it by which other systems know that it is there.
-const PACKAGES: [(&str, Option<&str>); 13] = [
+const PACKAGES: [(&str, Option<&str>); 16] = [
     ("avr-libc", None),
     ("binutils-avr", Some("avr-nm")),
+    ("chromium", Some("chromium")),
     ("gcc-avr", Some("avr-gcc")),
     ("libclang-dev", None),
     ("libelf-dev", None),
     ("make", Some("make")),
     ("mosquitto", Some("mosquitto")),
     ("mosquitto-clients", Some("mosquitto_pub")),
+    ("postgresql", Some("initdb")),
     ("python3-venv", Some("python3")),
+    ("rabbitmq-server", Some("rabbitmqctl")),
     ("tshark", Some("tshark")),
     ("valgrind", Some("valgrind")),
     ("wireshark-common", Some("text2pcap")),
