@@ -4,6 +4,8 @@ mod ascon;
 mod sha3;
 mod sponge;
 
+use zeroize::Zeroizing;
+
 pub use ascon::{AsconReader, AsconXof, AsconXof128};
 pub use sha3::{KeccakReader, KeccakSponge, Sha3, Sha3_256, Sha3_512, Shake128, Shake256};
 
@@ -14,6 +16,15 @@ pub trait HashSuite {
 
     /// 64-byte hash of the concatenation of `parts`.
     fn hash64(parts: &[&[u8]], out: &mut [u8; 64]);
+
+    /// The first 32 bytes of [`HashSuite::hash64`], without the work for the others where they need some.
+    fn hash64_head(parts: &[&[u8]], out: &mut [u8; 32]) {
+        let mut hash = Zeroizing::new([0; 64]);
+        Self::hash64(parts, &mut hash);
+        if let [head, _] = hash.as_chunks().0 {
+            *out = *head;
+        }
+    }
 
     /// Absorbs the concatenation of `parts`; as many bytes as wanted are read from the result.
     fn xof(parts: &[&[u8]]) -> Self::Reader;

@@ -170,8 +170,7 @@ fn derive<H: HashSuite>(m: &[u8; 32], ek: &[u8; EK_LEN], ss: &mut SharedSecret, 
 /// Replaces K by `H512(ct || z)[0..32]` where `rejected` is 1; the same work either way.
 #[inline(never)]
 fn reject<H: HashSuite>(ct: &[u8; CT_LEN], z: &[u8; Z_LEN], ss: &mut SharedSecret, rejected: Choice) {
-    let mut hash = Zeroizing::new([0; 64]);
-    H::hash64(&[ct, z], &mut hash);
-    let other = hash.first_chunk().expect("32 of 64 bytes");
-    ss.conditional_assign(other, rejected);
+    let mut other = Zeroizing::new([0; 32]);
+    H::hash64_head(&[ct, z], &mut other);
+    ss.conditional_assign(&other, rejected);
 }

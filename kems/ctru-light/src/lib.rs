@@ -11,6 +11,7 @@ mod backends;
 mod block;
 #[cfg(test)]
 mod components;
+#[cfg_attr(target_arch = "avr", allow(dead_code))]
 mod e8;
 mod encoding;
 mod kem;

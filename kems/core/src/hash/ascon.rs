@@ -14,6 +14,10 @@ impl HashSuite for AsconXof {
         Self::xof(parts).read(out);
     }
 
+    fn hash64_head(parts: &[&[u8]], out: &mut [u8; 32]) {
+        Self::xof(parts).read(out);
+    }
+
     fn xof(parts: &[&[u8]]) -> Self::Reader {
         let mut reader = AsconReader(empty());
         parts.iter().for_each(|part| reader.0.absorb(part));
@@ -61,12 +65,33 @@ impl XofReader for AsconReader {
 
 fn empty() -> Sponge<Ascon, 8> {
     let mut state = Ascon::ZERO;
-    state.xor(0, IV);
-    state.permute();
+    for (i, word) in INITIAL.into_iter().enumerate() {
+        state.xor(i, word);
+    }
     Sponge::new(state)
 }
 
 /// The first padding bit.
 const SUFFIX: u8 = 0x01;
-/// SP 800-232 section 5.2: variant, rounds, output length and rate of Ascon-XOF128.
-const IV: u64 = 0x0000_0800_00cc_0003;
+/// Ascon-p\[12\] of the initial value 0x0000080000cc0003 (SP 800-232 section 5.2: variant, rounds, output length and rate of
+/// Ascon-XOF128), which needs no message.
+const INITIAL: [u64; 5] = [
+    0xda82_ce76_8d94_47eb,
+    0xcc7c_e6c7_5f1e_f969,
+    0xe750_8fd7_8008_5631,
+    0x0ee0_ea53_416b_58cc,
+    0xe054_7524_db6f_0bde,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_initial_state_is_the_permuted_initial_value() {
+        let mut state = Ascon::ZERO;
+        state.xor(0, 0x0000_0800_00cc_0003);
+        state.permute();
+        assert_eq!(core::array::from_fn(|i| state.lane(i)), INITIAL);
+    }
+}

@@ -1,9 +1,10 @@
 //! Polynomials of bytes, which wrap modulo 256.
 
+use crate::e8;
 use crate::ring::N;
 
-/// Where schoolbook multiplication takes over.
-pub(crate) const BASE: usize = 16;
+/// Where [`product`] takes over.
+pub(crate) const BASE: usize = 32;
 
 /// sum = a + b.
 pub(crate) fn sum(sum: &mut [u8], a: &[u8], b: &[u8]) {
@@ -32,6 +33,11 @@ pub(crate) fn product(r: &mut [u8; 2 * BASE], a: &[u8; BASE], b: &[u8; BASE]) {
             *r = r.wrapping_add(a.wrapping_mul(*b));
         }
     }
+}
+
+/// The message nearest to `v`.
+pub(crate) fn decode_message(m: &mut [u8; 32], v: &[u8; N]) {
+    e8::decode_message(|k| v[k], m);
 }
 
 /// v = L - x^256 L for the product L of the low halves.

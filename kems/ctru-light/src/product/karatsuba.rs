@@ -3,7 +3,6 @@
 use zeroize::Zeroize;
 
 use crate::backends::bytes;
-use crate::e8;
 use crate::encoding::{CT_LEN, F_LEN};
 use crate::ring::N;
 
@@ -12,7 +11,7 @@ use crate::ring::N;
 pub(crate) fn decrypt(f: &[u8; F_LEN], ct: &[u8; CT_LEN], m: &mut [u8; 32]) {
     let mut v = [0; N];
     multiply(ct, f, &mut v);
-    e8::decode_message(|k| v[k], m);
+    bytes::decode_message(m, &v);
     v.zeroize();
 }
 
@@ -51,7 +50,7 @@ fn add(a: &mut [u8], b: &[u8]) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a = a.wrapping_add(*b));
 }
 
-/// r = a * b, coefficients modulo 256. n = `a.len()` = `b.len()` is 16 times a power of two; `r` and `scratch` have 2 n.
+/// r = a * b, coefficients modulo 256. n = `a.len()` = `b.len()` is 32 times a power of two; `r` and `scratch` have 2 n.
 fn karatsuba(r: &mut [u8], a: &[u8], b: &[u8], scratch: &mut [u8]) {
     if let (Some(r), Some(a), Some(b)) = (r.as_mut_array(), a.as_array(), b.as_array()) {
         return bytes::product(r, a, b);

@@ -1,6 +1,6 @@
 //! Twins of `product::bytes`.
 
-use core::arch::asm;
+use core::{arch::asm, mem::MaybeUninit};
 
 pub(crate) use super::encoding::unpack_f_prime;
 use crate::product::bytes::BASE;
@@ -12,7 +12,13 @@ mod routines {
     unsafe extern "C" {
         pub(super) fn ctru_light_sum(r: *mut u8, a: *const u8, b: *const u8, n: u8);
         pub(super) fn ctru_light_join(r: *mut u8, m: *const u8, half: u8);
-        pub(super) fn ctru_light_product16(r: *mut [u8; 2 * BASE], a: *const [u8; BASE], b: *const [u8; BASE]);
+        pub(super) fn ctru_light_product32(
+            r: *mut [u8; 2 * BASE],
+            a: *const [u8; BASE],
+            b: *const [u8; BASE],
+            scratch: *mut [u8; BASE],
+        );
+        pub(super) fn ctru_light_decode(m: *mut [u8; 32], v: *const [u8; N]);
         pub(super) fn ctru_light_fold_low(v: *mut [u8; N], p: *const [u8; N]);
         pub(super) fn ctru_light_fold_high(v: *mut [u8; N], p: *const [u8; N]);
         pub(super) fn ctru_light_fold_both(v: *mut [u8; N], p: *const [u8; N], ct: *const [u8; N]);
@@ -46,8 +52,26 @@ pub(crate) fn join(r: &mut [u8], middle: &mut [u8]) {
 #[inline(never)]
 pub(crate) fn product(r: &mut [u8; 2 * BASE], a: &[u8; BASE], b: &[u8; BASE]) {
     assemble();
-    // SAFETY: the routine reads 16 bytes at each operand and writes 32.
-    unsafe { routines::ctru_light_product16(r, a, b) }
+    let mut scratch = MaybeUninit::<[u8; BASE]>::uninit();
+    // SAFETY: the routine reads 32 bytes at each operand and writes 64 and 32, all before it reads them.
+    unsafe { routines::ctru_light_product32(r, a, b, scratch.as_mut_ptr()) }
+}
+
+/// The message nearest to `v`.
+#[inline(never)]
+pub(crate) fn decode_message(m: &mut [u8; 32], v: &[u8; N]) {
+    // SAFETY: what is assembled lies in another section. The routine reads 512 bytes and writes 32.
+    unsafe {
+        asm!(
+            ".ifndef ctru_light_decode",
+            ".pushsection .text",
+            include_str!("e8.S"),
+            ".popsection",
+            ".endif",
+            options(raw, nomem, nostack, preserves_flags)
+        );
+        routines::ctru_light_decode(m, v);
+    }
 }
 
 /// v = L - x^256 L for the product L of the low halves.
