@@ -1,14 +1,20 @@
-//! X25519 and SHA-256, which have an assembly twin on small targets. `--cfg kemqtt_portable` in `RUSTFLAGS` forces portable
-//! code, as in `kem-core`.
+//! X25519 and SHA-256, which have an assembly twin on small targets: AVR by architecture, the Cortex-M4 (here only with its FPU)
+//! by what the build script says. `--cfg kemqtt_portable` in `RUSTFLAGS` forces portable code, as in `kem-core`.
 
 #[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
 mod avr;
+#[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
+mod cortex_m4;
 #[cfg(any(kemqtt_portable, not(target_arch = "avr")))]
 mod portable;
+#[cfg(all(feature = "self-check", not(target_arch = "avr")))]
+pub mod self_check;
 
 #[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
 use avr as native;
-#[cfg(any(kemqtt_portable, not(target_arch = "avr")))]
+#[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
+use cortex_m4 as native;
+#[cfg(any(kemqtt_portable, not(any(target_arch = "avr", cortex_m4_fpu))))]
 use portable as native;
 
 pub(crate) use native::{Sha256, x25519, x25519_base};

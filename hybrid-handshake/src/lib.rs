@@ -101,7 +101,7 @@
 //! ```
 
 #![no_std]
-#![cfg_attr(not(target_arch = "avr"), forbid(unsafe_code))]
+#![cfg_attr(not(any(target_arch = "avr", cortex_m4)), forbid(unsafe_code))]
 #![cfg_attr(target_arch = "avr", feature(asm_experimental_arch))]
 
 pub mod aead;
@@ -123,5 +123,7 @@ pub mod resume;
 pub mod schedule;
 pub mod suite;
 
+#[cfg(all(feature = "self-check", not(target_arch = "avr")))]
+pub use backends::self_check;
 pub use error::{Error, Malformed};
 pub use established::Established;

@@ -1,5 +1,6 @@
 //! Every routine of a backend against its portable twin, on random values and at the bounds, and its time.
 
+mod handshake;
 mod permutation;
 
 use core::fmt::Write;
@@ -9,7 +10,11 @@ use crate::meter::Console;
 /// Prints a line for each routine; false if one differs.
 #[inline(never)]
 pub(crate) fn run() -> bool {
-    const ROUTINES: [Routine; 2] = [("keccak-f1600", permutation::keccak), ("ascon-p", permutation::ascon)];
+    const ROUTINES: [Routine; 3] = [
+        ("keccak-f1600", permutation::keccak),
+        ("ascon-p", permutation::ascon),
+        ("x25519", handshake::x25519),
+    ];
     let mut all = true;
     for (name, agrees) in ROUTINES {
         let agrees = agrees();

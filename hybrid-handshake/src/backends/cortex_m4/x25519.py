@@ -1,0 +1,346 @@
+#!/usr/bin/env python3
+"""Generate x25519.S: the Montgomery ladder of X25519 (RFC 7748 section 5) for a Cortex-M4 with an FPU.
+
+Elements are 8 little-endian words, any value below 2^256 modulo p = 2^255 - 19; 2^256 = 38 modulo p.
+
+A product takes four words of the first operand at a time, held in registers, through the eight words of the second, held in
+s0-s7: UMAAL adds a partial result and a carry to each product for nothing, so a step of four products costs one move for
+the factor, one for the incoming word and one for the outgoing word. The first half of the low result waits in s8-s15.
+A dedicated squaring gains nothing here: doubling costs what the 28 saved products do.
+No branch or address depends on an element or on the scalar.
+"""
+
+OUT = []
+
+
+def e(line):
+    # the 32-bit form of each instruction: aligned code does not stall the fetch unit
+    name, space, rest = line.partition(' ')
+    if name in ('push', 'pop', 'ldm', 'stm', 'mov'):
+        name += '.w'
+    OUT.append('    ' + name + space + rest)
+
+
+def function(name, *body):
+    e(f'.section .text.{name},"ax",%progbits')
+    e('.align 2')
+    e(f'.type {name}, %function')
+    e('.thumb_func')
+    OUT.append(f'{name}:')
+    for part in body:
+        part()
+    e(f'.size {name}, . - {name}')
+
+
+A = ['r0', 'r1', 'r2', 'r3']
+B = 'r12'
+RESULT = [f'r{i}' for i in range(3, 11)]
+
+
+def step(window, carry, first):
+    """window[0] and carry of a column, then the next three columns; carry becomes the new top"""
+    for i in range(4):
+        if first:
+            # the window above its lowest word starts empty
+            e(f'mov.w {window[i + 1]}, #0')
+            e(f'umaal {window[i]}, {window[i + 1]}, {A[i]}, {B}')
+        else:
+            e(f'umaal {window[i]}, {carry}, {A[i]}, {B}')
+
+
+def product(names):
+    """a b; names: the physical register of each virtual one. Returns the virtual registers of the words 8..15."""
+    r = lambda v: names[v] if names else v
+    virtual = [f'v{i}' for i in range(9)]
+    # first half of a
+    e('ldm lr!, {r0-r3}')
+    window = virtual[:5]
+    e(f'vmov {B}, s0')
+    e(f'umull {r(window[0])}, {r(window[1])}, {A[0]}, {B}')
+    for i in range(1, 4):
+        e(f'mov.w {r(window[i + 1])}, #0')
+        e(f'umaal {r(window[i])}, {r(window[i + 1])}, {A[i]}, {B}')
+    for j in range(8):
+        if j:
+            e(f'vmov {B}, s{j}')
+            carry = window.pop()
+            e(f'mov.w {r(carry)}, #0')
+            step([r(w) for w in window], r(carry), False)
+            window.append(carry)
+        e(f'vmov s{8 + j}, {r(window[0])}')
+        window = window[1:] + [window[0]]
+    free = window.pop()
+    partial = window
+    # second half of a: the partial words 4..7 come from s12-s15, 8..11 from registers
+    e('ldm lr, {r0-r3}')
+    window = [free] + virtual[5:]
+    e(f'vmov {B}, s0')
+    e(f'vmov {r(window[0])}, s12')
+    step([r(w) for w in window], None, True)
+    high = []
+    for j in range(8):
+        if j:
+            e(f'vmov {B}, s{j}')
+            if j < 4:
+                carry = window.pop()
+                e(f'vmov {r(carry)}, s{12 + j}')
+            else:
+                if j == 4:
+                    window.pop()
+                carry = partial[j - 4]
+            step([r(w) for w in window], r(carry), False)
+            window.append(carry)
+        if j < 4:
+            e(f'vmov s{12 + j}, {r(window[0])}')
+            window = window[1:] + [window[0]]
+        else:
+            high.append(window.pop(0))
+    return high + window
+
+
+def physical():
+    """Word 8 + i lies where word i of the result goes next: word 8 + i in RESULT[i + 1], the last one in r11 or lr."""
+    high = product(None)
+    OUT.clear()
+    names = {v: RESULT[i + 1] for i, v in enumerate(high[:7])}
+    rest = [v for v in (f'v{i}' for i in range(9)) if v not in names]
+    # lr still points to a while v0..v4 are in use
+    late = [v for v in rest if v in ('v5', 'v6', 'v7', 'v8')][0]
+    names[late] = 'lr'
+    names[[v for v in rest if v != late][0]] = 'r11'
+    return names, high
+
+
+def multiply():
+    e('push {r0, lr}')
+    e('vldm r2, {s0-s7}')
+    e('mov lr, r1')
+    names, _ = NAMES
+    high = [names[v] for v in product(names)]
+    # low + 38 high
+    e('mov.w r0, #38')
+    e('mov.w r1, #0')
+    for i, word in enumerate(high):
+        e(f'vmov {RESULT[i]}, s{8 + i}')
+        e(f'umaal {RESULT[i]}, r1, {word}, r0')
+    e('mul r1, r1, r0')
+    carry_up('r1')
+    e('pop {r1, lr}')
+    e('stm r1, {r3-r10}')
+    e('bx lr')
+
+
+def carry_up(what):
+    """RESULT += what, twice modulo p: the second time there is room in the lowest word."""
+    e(f'adds.w r3, r3, {what}')
+    for word in RESULT[1:]:
+        e(f'adcs {word}, {word}, #0')
+    e(f'sbc.w {what}, {what}, {what}')
+    e(f'mvn.w {what}, {what}')
+    e(f'and.w {what}, {what}, #38')
+    e(f'add.w r3, r3, {what}')
+
+
+def multiply_add():
+    """r0 = r1 + 121665 r2"""
+    e('push {r0}')
+    e('ldm r1, {r3-r10}')
+    e('movw r0, #0xdb41')
+    e('movt r0, #1')
+    e('mov.w r1, #0')
+    for i in range(0, 8, 2):
+        e('ldm r2!, {r11, r12}')
+        e(f'umaal {RESULT[i]}, r1, r11, r0')
+        e(f'umaal {RESULT[i + 1]}, r1, r12, r0')
+    e('mov.w r0, #38')
+    e('mul r1, r1, r0')
+    carry_up('r1')
+    e('pop {r0}')
+    e('stm r0, {r3-r10}')
+    e('bx lr')
+
+
+def add():
+    e('ldm r1, {r3-r10}')
+    for i in range(0, 8, 2):
+        e('ldm r2!, {r11, r12}')
+        e(f'{"adcs" if i else "adds"}.w {RESULT[i]}, {RESULT[i]}, r11')
+        e(f'adcs.w {RESULT[i + 1]}, {RESULT[i + 1]}, r12')
+    e('sbc.w r1, r1, r1')
+    e('mvn.w r1, r1')
+    e('and.w r1, r1, #38')
+    carry_up('r1')
+    e('stm r0, {r3-r10}')
+    e('bx lr')
+
+
+def subtract():
+    e('ldm r1, {r3-r10}')
+    for i in range(0, 8, 2):
+        e('ldm r2!, {r11, r12}')
+        e(f'{"sbcs" if i else "subs"}.w {RESULT[i]}, {RESULT[i]}, r11')
+        e(f'sbcs.w {RESULT[i + 1]}, {RESULT[i + 1]}, r12')
+    e('sbc.w r1, r1, r1')
+    e('and.w r1, r1, #38')
+    e('subs.w r3, r3, r1')
+    for word in RESULT[1:]:
+        e(f'sbcs {word}, {word}, #0')
+    e('sbc.w r1, r1, r1')
+    e('and.w r1, r1, #38')
+    e('sub.w r3, r3, r1')
+    e('stm r0, {r3-r10}')
+    e('bx lr')
+
+
+# the ladder's frame
+X1, X2, Z2, X3, Z3, T0, T1, T2 = range(0, 256, 32)
+SCALAR, BIT, SWAP, RESULT_PLACE, FRAME = 256, 260, 264, 268, 272
+
+
+def call(name, out, a, b):
+    e(f'add.w r0, sp, #{out}')
+    e(f'add.w r1, sp, #{a}')
+    e(f'add.w r2, sp, #{b}')
+    e(f'bl {name}')
+
+
+def exchange():
+    """x2, z2 with x3, z3 under the mask r2"""
+    e(f'add.w r0, sp, #{X2}')
+    e(f'add.w r1, sp, #{X3}')
+    for _ in range(4):
+        e('ldm r0, {r3-r6}')
+        e('ldm r1, {r7-r10}')
+        for a, b in zip(('r3', 'r4', 'r5', 'r6'), ('r7', 'r8', 'r9', 'r10')):
+            e(f'eor.w r11, {a}, {b}')
+            e('and.w r11, r11, r2')
+            e(f'eor.w {a}, {a}, r11')
+            e(f'eor.w {b}, {b}, r11')
+        e('stm r0!, {r3-r6}')
+        e('stm r1!, {r7-r10}')
+
+
+def ladder():
+    e('push {r4-r11, lr}')
+    e(f'sub.w sp, sp, #{FRAME}')
+    e(f'str.w r0, [sp, #{RESULT_PLACE}]')
+    e(f'str.w r1, [sp, #{SCALAR}]')
+    e('ldm r2, {r3-r10}')
+    for place in (X1, X3):
+        e(f'add.w r0, sp, #{place}')
+        e('stm r0, {r3-r10}')
+    for place, value in ((X2, 1), (Z2, 0), (Z3, 1)):
+        e(f'add.w r0, sp, #{place}')
+        e(f'mov.w r3, #{value}')
+        e('mov.w r4, #0')
+        e('str.w r3, [r0], #4')
+        for _ in range(7):
+            e('str.w r4, [r0], #4')
+    e('mov.w r3, #254')
+    e(f'str.w r3, [sp, #{BIT}]')
+    e('mov.w r3, #0')
+    e(f'str.w r3, [sp, #{SWAP}]')
+    OUT.append('1:')
+    e(f'ldr.w r0, [sp, #{BIT}]')
+    e(f'ldr.w r1, [sp, #{SCALAR}]')
+    e(f'ldr.w r3, [sp, #{SWAP}]')
+    e('lsr.w r2, r0, #3')
+    e('ldrb.w r1, [r1, r2]')
+    e('and.w r2, r0, #7')
+    e('lsr.w r1, r1, r2')
+    e('and.w r1, r1, #1')
+    e(f'str.w r1, [sp, #{SWAP}]')
+    e('eor.w r2, r3, r1')
+    e('rsb.w r2, r2, #0')
+    exchange()
+    call('fe_add', T0, X2, Z2)
+    call('fe_sub', T1, X2, Z2)
+    call('fe_add', T2, X3, Z3)
+    call('fe_sub', X3, X3, Z3)
+    call('fe_mul', X3, X3, T0)
+    call('fe_mul', T2, T2, T1)
+    call('fe_mul', T0, T0, T0)
+    call('fe_mul', T1, T1, T1)
+    call('fe_sub', Z3, X3, T2)
+    call('fe_add', X3, X3, T2)
+    call('fe_mul', X3, X3, X3)
+    call('fe_mul', Z3, Z3, Z3)
+    call('fe_mul', Z3, Z3, X1)
+    call('fe_mul', X2, T0, T1)
+    call('fe_sub', T1, T0, T1)
+    call('fe_madd24', T0, T0, T1)
+    call('fe_mul', Z2, T1, T0)
+    e(f'ldr.w r0, [sp, #{BIT}]')
+    e('subs.w r0, r0, #1')
+    e(f'str.w r0, [sp, #{BIT}]')
+    e('bpl.w 1b')
+    e(f'ldr.w r1, [sp, #{SWAP}]')
+    e('rsb.w r2, r1, #0')
+    exchange()
+    e(f'ldr.w r0, [sp, #{RESULT_PLACE}]')
+    for place in (X2, Z2):
+        e(f'add.w r1, sp, #{place}')
+        e('ldm r1, {r3-r10}')
+        e('stm r0!, {r3-r10}')
+    # nothing of the secret stays in the frame
+    e('mov.w r3, #0')
+    e('mov.w r0, sp')
+    e(f'mov.w r1, #{FRAME // 4}')
+    OUT.append('2:')
+    e('str.w r3, [r0], #4')
+    e('subs.w r1, r1, #1')
+    e('bne.w 2b')
+    e(f'add.w sp, sp, #{FRAME}')
+    e('pop {r4-r11, pc}')
+
+
+def exported(name, *body):
+    OUT.append(f'    .global {name}')
+    function(name, *body)
+
+
+def multiply_for_c():
+    e('push {r4-r11, lr}')
+    e('bl fe_mul')
+    e('pop {r4-r11, pc}')
+
+
+def square_for_c():
+    """r0 = r0^(2^r1)"""
+    e('push {r4-r11, lr}')
+    e('push {r0, r1}')
+    OUT.append('1:')
+    e('ldr.w r0, [sp]')
+    e('mov r1, r0')
+    e('mov r2, r0')
+    e('bl fe_mul')
+    e('ldr.w r1, [sp, #4]')
+    e('subs.w r1, r1, #1')
+    e('str.w r1, [sp, #4]')
+    e('bne.w 1b')
+    e('add.w sp, sp, #8')
+    e('pop {r4-r11, pc}')
+
+
+NAMES = physical()
+
+OUT += [
+    '@ Generated by x25519.py. AAPCS; s0-s15 are used. Elements modulo 2^255 - 19: 8 little-endian words, any value.',
+    '@   void kemqtt_x25519_ladder(uint32_t xz[16], const uint8_t scalar[32], const uint32_t u[8]);  stack 316 bytes',
+    '@   void kemqtt_fe25519_mul(uint32_t out[8], const uint32_t a[8], const uint32_t b[8]);',
+    '@   void kemqtt_fe25519_square_n(uint32_t a[8], uint32_t n);  n >= 1 squarings',
+    '@ Constant time: no branch or address depends on an element or on the scalar.',
+    '    .syntax unified',
+    '    .thumb',
+    '    .fpu fpv4-sp-d16',
+]
+function('fe_mul', multiply)
+function('fe_madd24', multiply_add)
+function('fe_add', add)
+function('fe_sub', subtract)
+exported('kemqtt_x25519_ladder', ladder)
+exported('kemqtt_fe25519_mul', multiply_for_c)
+exported('kemqtt_fe25519_square_n', square_for_c)
+text = '\n'.join(OUT) + '\n'
+# one name space for all assembly of an image
+print(text.replace(' fe_', ' kemqtt_fe25519_i').replace('.fe_', '.kemqtt_fe25519_i').replace('\nfe_', '\nkemqtt_fe25519_i'), end='')
