@@ -23,6 +23,9 @@ pub mod self_check;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 
+/// Coefficient pairs in registers of a Cortex-M4, for the backends of the families.
+#[cfg(all(cortex_m4, not(kemqtt_portable)))]
+pub use backends::cortex_m4::packed;
 pub use kem::{Bytes, Ek, InvalidKey, Kem, NotInvertible, Rejected, SharedSecret};
 /// The generator traits that `Kem` takes, so that callers need no second copy of the crate.
 pub use rand_core;

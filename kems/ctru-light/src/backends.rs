@@ -2,6 +2,8 @@
 
 #[cfg(target_arch = "avr")]
 mod avr;
+#[cfg(all(cortex_m4, not(kemqtt_portable)))]
+mod cortex_m4;
 // Its twin in assembly replaces most of it.
 #[cfg_attr(target_arch = "avr", allow(dead_code))]
 pub(crate) mod portable;
@@ -14,10 +16,14 @@ use crate::encoding::{CT_LEN, F_LEN};
 use crate::ring::Poly;
 
 /// What the KEM calls unless the processor is known to offer more.
+#[cfg(not(target_arch = "avr"))]
+pub(crate) use crate::encoding::portable as encoding;
 #[cfg(target_arch = "avr")]
 pub(crate) use avr::{Avr as Native, bytes, encoding};
-#[cfg(not(target_arch = "avr"))]
-pub(crate) use {crate::encoding::portable as encoding, portable::Portable as Native};
+#[cfg(all(cortex_m4, not(kemqtt_portable)))]
+pub(crate) use cortex_m4::CortexM4 as Native;
+#[cfg(not(any(target_arch = "avr", all(cortex_m4, not(kemqtt_portable)))))]
+pub(crate) use portable::Portable as Native;
 /// Polynomials of bytes.
 #[cfg(not(target_arch = "avr"))]
 pub(crate) mod bytes {

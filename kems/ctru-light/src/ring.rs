@@ -16,7 +16,10 @@ pub(crate) const BLOCK: usize = 8;
 pub(crate) static ZETAS: [i16; N / BLOCK] = twiddles::<Q, { N / BLOCK }>(5);
 
 /// 512 coefficients, lowest first; each function says in which range. Wiped on drop: most polynomials here are secret.
+///
+/// Aligned so that a backend may take coefficients in pairs.
 #[derive(Zeroize, ZeroizeOnDrop)]
+#[repr(align(4))]
 pub(crate) struct Poly(pub(crate) [i16; N]);
 
 impl Poly {

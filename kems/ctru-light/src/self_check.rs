@@ -2,7 +2,7 @@
 
 use crate::backends::portable::Portable;
 use crate::backends::{Arith, Native, bytes as native_bytes, encoding as native_encoding};
-use crate::encoding::portable as portable_encoding;
+use crate::encoding::{CT_LEN, F_LEN, portable as portable_encoding};
 use crate::product::bytes as portable_bytes;
 use crate::ring::{N, Poly};
 
@@ -33,6 +33,14 @@ fn result(arith: impl Arith, a: &Poly, b: &Poly, divide: bool) -> u32 {
     r.0.iter().fold(1, |sum: u32, &c| {
         sum.wrapping_mul(0x0100_0193) ^ u32::from(c.cast_unsigned())
     })
+}
+
+/// Whether `ct` decrypts to the same message.
+pub fn decryption_agrees(f: &[u8; F_LEN], ct: &[u8; CT_LEN]) -> bool {
+    let (mut ours, mut theirs) = ([0; 32], [0; 32]);
+    Native.decrypt(f, ct, &mut ours);
+    Portable.decrypt(f, ct, &mut theirs);
+    ours == theirs
 }
 
 /// Whether packing, unpacking, sampling and compression agree.

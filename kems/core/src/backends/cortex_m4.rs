@@ -4,6 +4,8 @@
 //! FPU (`thumbv7em-none-eabi`) gets the same code with its scratchpad on the stack. `keccak_f1600.py` wrote both.
 #![allow(unsafe_code)]
 
+pub mod packed;
+
 use core::arch::global_asm;
 
 #[cfg(cortex_m4_fpu)]

@@ -1,5 +1,6 @@
 //! Every routine of a backend against its portable twin, on random values and at the bounds, and its time.
 
+mod ctru_light;
 mod handshake;
 mod permutation;
 
@@ -10,10 +11,12 @@ use crate::meter::Console;
 /// Prints a line for each routine; false if one differs.
 #[inline(never)]
 pub(crate) fn run() -> bool {
-    const ROUTINES: [Routine; 3] = [
+    const ROUTINES: [Routine; 5] = [
         ("keccak-f1600", permutation::keccak),
         ("ascon-p", permutation::ascon),
         ("x25519", handshake::x25519),
+        ("ctru-light ring", ctru_light::ring),
+        ("ctru-light decryption", ctru_light::decryption),
     ];
     let mut all = true;
     for (name, agrees) in ROUTINES {
