@@ -1,15 +1,21 @@
 //! What an instruction set may replace, and the contract it has to keep.
 
+#[cfg(all(cortex_m4, not(kemqtt_portable)))]
+mod cortex_m4;
+#[cfg(any(feature = "self-check", kemqtt_portable, not(cortex_m4)))]
 mod portable;
+#[cfg(feature = "self-check")]
+pub mod self_check;
 #[cfg(test)]
 mod tests;
 
 use crate::poly::Poly;
 
-pub(crate) use portable::Portable;
-
 /// The backend of this target.
-pub(crate) use Portable as Native;
+#[cfg(all(cortex_m4, not(kemqtt_portable)))]
+pub(crate) use cortex_m4::CortexM4 as Native;
+#[cfg(any(kemqtt_portable, not(cortex_m4)))]
+pub(crate) use portable::Portable as Native;
 
 /// Arithmetic of R_q and T_q, chosen once per operation. Bounds are contract: callers rely on them.
 pub(crate) trait Arith: Copy {

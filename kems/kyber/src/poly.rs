@@ -10,7 +10,10 @@ pub(crate) const N: usize = 256;
 pub(crate) const POLY_LEN: usize = 12 * N / 8;
 
 /// A polynomial of R_q or of T_q. Bounds of the coefficients stand at every function.
+///
+/// Aligned so that a backend may take coefficients in pairs.
 #[derive(Clone, Zeroize)]
+#[repr(align(4))]
 pub struct Poly(pub(crate) [i16; N]);
 
 impl Poly {

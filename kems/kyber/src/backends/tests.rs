@@ -7,7 +7,7 @@ use std::vec::Vec;
 use kem_core::modular::Zq;
 use proptest::prelude::*;
 
-use super::{Arith, Portable};
+use super::{Arith, portable::Portable};
 use crate::poly::{N, Poly, Q};
 
 /// R = 2^16 modulo Q.

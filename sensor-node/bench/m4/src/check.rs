@@ -2,6 +2,7 @@
 
 mod ctru_light;
 mod handshake;
+mod kyber;
 mod permutation;
 
 use core::fmt::Write;
@@ -11,12 +12,13 @@ use crate::meter::Console;
 /// Prints a line for each routine; false if one differs.
 #[inline(never)]
 pub(crate) fn run() -> bool {
-    const ROUTINES: [Routine; 5] = [
+    const ROUTINES: [Routine; 6] = [
         ("keccak-f1600", permutation::keccak),
         ("ascon-p", permutation::ascon),
         ("x25519", handshake::x25519),
         ("ctru-light ring", ctru_light::ring),
         ("ctru-light decryption", ctru_light::decryption),
+        ("kyber", kyber::arithmetic),
     ];
     let mut all = true;
     for (name, agrees) in ROUTINES {
