@@ -29,25 +29,43 @@ pub fn cbd_bytes<const ETA: usize>(bytes: &[u8], out: &mut [i16]) {
 
 /// Uniform coefficients in 0..Q by rejection: three bytes make two 12-bit candidates, low one first, and those below Q are
 /// taken. Time depends on the stream, which is public.
-pub fn uniform_12bit<const Q: i16>(stream: &mut impl XofReader, out: &mut [i16]) {
-    let mut taken = 0;
+///
+/// They go to `take` in blocks, `blocks` of them, first to last, so that no polynomial has to be stored.
+#[inline(always)]
+pub fn uniform_12bit<const Q: i16>(
+    stream: &mut impl XofReader,
+    blocks: usize,
+    mut take: impl FnMut(usize, &[i16; UNIFORM_BLOCK]),
+) {
+    let (mut done, mut taken) = (0, 0);
+    let mut buffer = [0; UNIFORM_BLOCK + 16];
     let mut bytes = [0; 24];
     // Eight triples at a time divide the rate of SHAKE128; what is left over at the end is dropped.
-    while taken < out.len() {
+    while done < blocks {
         stream.read(&mut bytes);
         for &[a, b, c] in bytes.as_chunks().0 {
             let low = i16::from(a) | i16::from(b & 15) << 8;
             let high = i16::from(b >> 4) | i16::from(c) << 4;
             for candidate in [low, high] {
                 // Stored first and counted if it is good: the branch would be hard to predict.
-                if let Some(place) = out.get_mut(taken) {
+                if let Some(place) = buffer.get_mut(taken) {
                     *place = candidate;
                     taken += usize::from(candidate < Q);
                 }
             }
         }
+        if let Some(rest) = taken.checked_sub(UNIFORM_BLOCK) {
+            let (block, _) = buffer.as_chunks::<UNIFORM_BLOCK>();
+            take(done, &block[0]);
+            buffer.copy_within(UNIFORM_BLOCK.., 0);
+            taken = rest;
+            done += 1;
+        }
     }
 }
+
+/// Coefficients in a block of [`uniform_12bit`].
+pub const UNIFORM_BLOCK: usize = 32;
 
 /// Eight fields of ETA bits; the weight of each fits in the field itself.
 #[inline(always)]

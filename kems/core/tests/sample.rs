@@ -1,7 +1,7 @@
 //! Samplers against their definition.
 
 use kem_core::hash::{Shake128, Shake256, XofReader};
-use kem_core::sample::{cbd, cbd_bytes, uniform_12bit};
+use kem_core::sample::{UNIFORM_BLOCK, cbd, cbd_bytes, uniform_12bit};
 use proptest::prelude::*;
 
 fn weight(bytes: &[u8], bits: core::ops::Range<usize>) -> i16 {
@@ -52,9 +52,18 @@ proptest! {
             .take(256)
             .collect();
         let mut out = [0; 256];
-        uniform_12bit::<3329>(&mut Shake128::absorb_all(&[&seed]), &mut out);
+        uniform(&mut Shake128::absorb_all(&[&seed]), &mut out);
         prop_assert_eq!(&out[..], &expected[..]);
     }
+}
+
+fn uniform(stream: &mut impl XofReader, out: &mut [i16]) {
+    let blocks = out.len().div_ceil(UNIFORM_BLOCK);
+    uniform_12bit::<3329>(stream, blocks, |block, coefficients| {
+        let rest = &mut out[block * UNIFORM_BLOCK..];
+        let count = rest.len().min(UNIFORM_BLOCK);
+        rest[..count].copy_from_slice(&coefficients[..count]);
+    });
 }
 
 fn weight_value(bytes: &[u8], first: usize) -> i16 {
@@ -76,6 +85,6 @@ fn uniform_boundary() {
         }
     }
     let mut out = [0; 4];
-    uniform_12bit::<3329>(&mut Fixed(0), &mut out);
+    uniform(&mut Fixed(0), &mut out);
     assert_eq!(out, [3328, 7, 3328, 7]);
 }

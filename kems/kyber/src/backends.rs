@@ -25,6 +25,13 @@ pub(crate) trait Arith: Copy {
     /// Inverse NTT (algorithm 10) times R: removes the factor 1/R of [`Arith::basemul_acc`]. In: |c| < 4 Q. Out: |c| < Q.
     fn inverse_ntt(self, p: &mut Poly);
 
-    /// `acc` += a b / R in T_q (algorithm 11). In: 0 <= a < 4096, |b| <= (Q + 1) / 2. Adds |c| < Q to each coefficient.
-    fn basemul_acc(self, acc: &mut Poly, a: &Poly, b: &Poly);
+    /// `acc` += a b / R in T_q (algorithm 11), on the coefficients from `first` on: as many as `a` has, a multiple of 4 like
+    /// `first`. In: 0 <= a < 4096, |b| < Q. Adds |c| < Q to each coefficient.
+    fn basemul_acc(self, acc: &mut Poly, a: &[i16], b: &Poly, first: usize);
+
+    /// All coefficients times `factor`. In: any c, |factor| < Q, in the Montgomery domain. Out: |c| < Q.
+    fn scale(self, p: &mut Poly, factor: i16);
+
+    /// Canonical representatives. In: any c. Out: 0 <= c < Q.
+    fn freeze(self, p: &mut Poly);
 }

@@ -1,5 +1,4 @@
 use kem_core::ct::CtSink;
-use kem_core::modular::Zq;
 use kem_core::pack::{pack8, unpack8};
 
 use crate::poly::{Poly, Q};
@@ -8,7 +7,7 @@ use crate::poly::{Poly, Q};
 pub trait Width {
     const BITS: usize;
 
-    /// ByteEncode(Compress(p)). In: any coefficients.
+    /// ByteEncode(Compress(p)). In: 0 <= c < Q.
     fn encode(p: &Poly, sink: &mut impl CtSink);
 
     /// Decompress(ByteDecode(bytes)). Out: 0 <= c < Q.
@@ -23,7 +22,7 @@ impl<const D: usize> Width for Bits<D> {
 
     fn encode(p: &Poly, sink: &mut impl CtSink) {
         for eight in p.0.as_chunks::<8>().0 {
-            sink.put_all(&pack8::<D>(&eight.map(|c| compress::<D>(Zq::<Q>::freeze(c) as u16))));
+            sink.put_all(&pack8::<D>(&eight.map(|c| compress::<D>(c as u16))));
         }
     }
 
@@ -57,12 +56,10 @@ fn decompress<const D: usize>(y: u16) -> i16 {
     ((u32::from(y) * Q as u32 + (1 << (D - 1))) >> D) as i16
 }
 
-/// Compress_1 of every coefficient: the message bits. In: any coefficients.
+/// Compress_1 of every coefficient: the message bits. In: 0 <= c < Q.
 pub(crate) fn message_of(p: &Poly, m: &mut [u8; 32]) {
     for (byte, eight) in m.iter_mut().zip(p.0.as_chunks::<8>().0) {
-        let bits = eight
-            .iter()
-            .map(|&c| compress::<1>(Zq::<Q>::freeze(c) as u16) as u8 & 1);
+        let bits = eight.iter().map(|&c| compress::<1>(c as u16) as u8 & 1);
         *byte = bits.rev().fold(0, |byte, bit| byte << 1 | bit);
     }
 }

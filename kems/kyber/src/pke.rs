@@ -1,13 +1,14 @@
 //! K-PKE (FIPS 203 section 5), with one entry of the matrix at a time.
 
 use kem_core::ct::{CtSink, Emit};
+use kem_core::modular::Zq;
 use zeroize::Zeroizing;
 
 use crate::backends::Arith;
 use crate::compress::{Width, message_of};
 use crate::params::Sizes;
-use crate::poly::{POLY_LEN, Poly, PolyVec};
-use crate::sample::{Cbd, Eta, matrix_entry};
+use crate::poly::{POLY_LEN, Poly, PolyVec, Q, decode};
+use crate::sample::{Cbd, Eta, matrix_product};
 
 /// K-PKE.KeyGen from line 3 on: `t_hat` | `rho` is the encryption key, `s_hat` the decryption key, both of 384 k bytes.
 pub(crate) fn keygen<P: Sizes>(
@@ -20,20 +21,23 @@ pub(crate) fn keygen<P: Sizes>(
     let mut s = Zeroizing::new(P::PolyVec::ZERO);
     small_vector::<P>(arith, sigma, &mut s);
     let mut out = Emit::new(s_hat);
-    s.as_ref().iter().for_each(|s| s.encode(&mut out));
+    for s in s.as_mut() {
+        arith.freeze(s);
+        s.encode(&mut out);
+    }
 
     let mut out = Emit::new(t_hat);
-    let (mut t, mut work) = (Zeroizing::new(Poly::ZERO), Zeroizing::new(Poly::ZERO));
+    let mut t = Zeroizing::new(Poly::ZERO);
     for i in 0..P::K as u8 {
-        t.0.fill(0);
+        P::Eta1::sample(sigma, P::K as u8 + i, &mut t);
+        arith.ntt(&mut t);
+        // The products bring a factor of 1/R along: so does the noise, until both lose it.
+        arith.scale(&mut t, 1);
         for (j, s) in (0..).zip(s.as_ref()) {
-            matrix_entry(rho, i, j, &mut work);
-            arith.basemul_acc(&mut t, &work, s);
+            matrix_product(arith, &mut t, rho, [i, j], s);
         }
-        t.lift();
-        P::Eta1::sample(sigma, P::K as u8 + i, &mut work);
-        arith.ntt(&mut work);
-        t.add(&work);
+        arith.scale(&mut t, Zq::<Q>::R2);
+        arith.freeze(&mut t);
         t.encode(&mut out);
     }
 }
@@ -44,28 +48,26 @@ pub(crate) fn encrypt<P: Sizes>(arith: impl Arith, ek: &[u8], m: &[u8; 32], r: &
     small_vector::<P>(arith, r, &mut y);
     let (t_hat, rho) = ek.as_chunks::<32>().0.split_at(P::K * POLY_LEN / 32);
     let [rho] = rho else { return };
-    let (mut c, mut work) = (Zeroizing::new(Poly::ZERO), Zeroizing::new(Poly::ZERO));
+    let mut c = Zeroizing::new(Poly::ZERO);
     for i in 0..P::K as u8 {
         c.0.fill(0);
         for (j, y) in (0..).zip(y.as_ref()) {
             // The transposed matrix.
-            matrix_entry(rho, j, i, &mut work);
-            arith.basemul_acc(&mut c, &work, y);
+            matrix_product(arith, &mut c, rho, [j, i], y);
         }
         arith.inverse_ntt(&mut c);
-        Cbd::<2>::sample(r, P::K as u8 + i, &mut work);
-        c.add(&work);
+        Cbd::<2>::add(r, P::K as u8 + i, &mut c);
+        arith.freeze(&mut c);
         P::Du::encode(&c, sink);
     }
     c.0.fill(0);
     for (t, y) in t_hat.as_flattened().chunks_exact(POLY_LEN).zip(y.as_ref()) {
-        work.decode(t);
-        arith.basemul_acc(&mut c, &work, y);
+        decode(t, |first, t| arith.basemul_acc(&mut c, t, y, first));
     }
     arith.inverse_ntt(&mut c);
-    Cbd::<2>::sample(r, 2 * P::K as u8, &mut work);
-    c.add(&work);
+    Cbd::<2>::add(r, 2 * P::K as u8, &mut c);
     c.add_message(m);
+    arith.freeze(&mut c);
     P::Dv::encode(&c, sink);
 }
 
@@ -73,20 +75,16 @@ pub(crate) fn encrypt<P: Sizes>(arith: impl Arith, ek: &[u8], m: &[u8; 32], r: &
 pub(crate) fn decrypt<P: Sizes>(arith: impl Arith, s_hat: &[u8], ct: &[u8], m: &mut [u8; 32]) {
     let u_len = 32 * P::Du::BITS;
     let (u_bytes, v_bytes) = ct.split_at(P::K * u_len);
-    let (mut product, mut s, mut work) = (
-        Zeroizing::new(Poly::ZERO),
-        Zeroizing::new(Poly::ZERO),
-        Zeroizing::new(Poly::ZERO),
-    );
+    let (mut product, mut work) = (Zeroizing::new(Poly::ZERO), Zeroizing::new(Poly::ZERO));
     for (s_bytes, u_bytes) in s_hat.chunks_exact(POLY_LEN).zip(u_bytes.chunks_exact(u_len)) {
-        s.decode(s_bytes);
         P::Du::decode(u_bytes, &mut work);
         arith.ntt(&mut work);
-        arith.basemul_acc(&mut product, &s, &work);
+        decode(s_bytes, |first, s| arith.basemul_acc(&mut product, s, &work, first));
     }
     arith.inverse_ntt(&mut product);
     P::Dv::decode(v_bytes, &mut work);
     work.sub(&product);
+    arith.freeze(&mut work);
     message_of(&work, m);
 }
 

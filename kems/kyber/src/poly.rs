@@ -1,5 +1,5 @@
 use kem_core::ct::CtSink;
-use kem_core::modular::Zq;
+use kem_core::pack::pack8;
 use zeroize::Zeroize;
 
 /// The modulus (FIPS 203 section 2.4).
@@ -19,24 +19,9 @@ pub struct Poly(pub(crate) [i16; N]);
 impl Poly {
     pub(crate) const ZERO: Self = Self([0; N]);
 
-    /// Out: |c| <= (Q + 1) / 2.
-    pub(crate) fn reduce(&mut self) {
-        self.0.iter_mut().for_each(|c| *c = Zq::<Q>::barrett(*c));
-    }
-
-    /// The sum has to fit in an `i16`.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.0.iter_mut().zip(&other.0).for_each(|(c, other)| *c += other);
-    }
-
     /// The difference has to fit in an `i16`.
     pub(crate) fn sub(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(c, other)| *c -= other);
-    }
-
-    /// Makes up for the factor 1/R of [`Arith::basemul_acc`](crate::backends::Arith::basemul_acc). Out: |c| < Q.
-    pub(crate) fn lift(&mut self) {
-        self.0.iter_mut().for_each(|c| *c = Zq::<Q>::to_montgomery(*c));
     }
 
     /// Adds Decompress_1 of a message (FIPS 203 section 4.2.1). Adds 0 or (Q + 1) / 2 to each coefficient.
@@ -48,22 +33,30 @@ impl Poly {
         }
     }
 
-    /// ByteEncode_12 of the canonical coefficients. In: any c.
+    /// ByteEncode_12. In: 0 <= c < Q.
     pub(crate) fn encode(&self, sink: &mut impl CtSink) {
-        for pair in self.0.as_chunks::<2>().0 {
-            let [low, high] = pair.map(|c| Zq::<Q>::freeze(c) as u16);
-            sink.put_all(&[low as u8, (low >> 8 | high << 4) as u8, (high >> 4) as u8]);
-        }
-    }
-
-    /// The 12-bit values of [`POLY_LEN`] bytes, 0 <= c < 4096: congruent to ByteDecode_12, and equal to it for what
-    /// [`is_canonical`] accepts.
-    pub(crate) fn decode(&mut self, bytes: &[u8]) {
-        for (pair, triple) in self.0.as_chunks_mut().0.iter_mut().zip(bytes.as_chunks().0) {
-            *pair = values(triple);
+        for eight in self.0.as_chunks::<8>().0 {
+            sink.put_all(&pack8::<12>(&eight.map(|c| c as u16)));
         }
     }
 }
+
+/// The 12-bit values of `bytes`, 0 <= c < 4096, in pieces with the index of their first coefficient: congruent to
+/// ByteDecode_12, and equal to it for what [`is_canonical`] accepts. No polynomial has to be stored.
+#[inline(always)]
+pub(crate) fn decode(bytes: &[u8], mut take: impl FnMut(usize, &[i16; PIECE])) {
+    let mut piece = [0; PIECE];
+    for (i, bytes) in bytes.as_chunks::<{ 12 * PIECE / 8 }>().0.iter().enumerate() {
+        for (pair, triple) in piece.as_chunks_mut().0.iter_mut().zip(bytes.as_chunks().0) {
+            *pair = values(triple);
+        }
+        take(PIECE * i, &piece);
+    }
+    piece.zeroize();
+}
+
+/// Coefficients that [`decode`] gives at a time.
+pub(crate) const PIECE: usize = 32;
 
 /// The modulus check of FIPS 203 section 7.2: no 12-bit value of `bytes` is Q or more.
 pub(crate) fn is_canonical(bytes: &[u8]) -> bool {

@@ -1,26 +1,51 @@
 use kem_core::hash::{Shake128, Shake256};
-use kem_core::sample::{cbd, uniform_12bit};
+use kem_core::sample::{UNIFORM_BLOCK, cbd, uniform_12bit};
+use zeroize::Zeroize;
 
-use crate::poly::{Poly, Q};
+use crate::backends::Arith;
+use crate::poly::{N, Poly, Q};
 
-/// Entry (i, j) of the public matrix, in T_q: SampleNTT(rho | j | i), **column first** (FIPS 203 sections 4.2.2 and 5.1).
-/// Out: 0 <= c < Q.
-pub(crate) fn matrix_entry(rho: &[u8; 32], i: u8, j: u8, out: &mut Poly) {
-    uniform_12bit::<Q>(&mut Shake128::absorb_all(&[rho, &[j, i]]), &mut out.0);
+/// `acc` += A_(i, j) b / R in T_q, without A_(i, j) ever being stored.
+#[inline(never)]
+pub(crate) fn matrix_product(arith: impl Arith, acc: &mut Poly, rho: &[u8; 32], [i, j]: [u8; 2], b: &Poly) {
+    matrix_entry(rho, [i, j], |first, a| arith.basemul_acc(acc, a, b, first));
+}
+
+/// Entry (i, j) of the public matrix, in T_q: SampleNTT(rho | j | i), **column first** (FIPS 203 sections 4.2.2 and 5.1), in
+/// blocks with the index of their first coefficient, 0 <= c < Q.
+#[inline(always)]
+fn matrix_entry(rho: &[u8; 32], [i, j]: [u8; 2], mut take: impl FnMut(usize, &[i16; UNIFORM_BLOCK])) {
+    Shake128::read_with(&[rho, &[j, i]], |stream| {
+        uniform_12bit::<Q>(stream, N / UNIFORM_BLOCK, |block, a| take(UNIFORM_BLOCK * block, a));
+    });
 }
 
 /// A centred binomial law.
 pub trait Eta {
     /// SamplePolyCBD(PRF(seed, nonce)) (FIPS 203 sections 4.1 and 4.2.2). Out: |c| <= eta.
-    fn sample(seed: &[u8; 32], nonce: u8, out: &mut Poly);
+    fn sample(seed: &[u8; 32], nonce: u8, out: &mut Poly) {
+        out.0.fill(0);
+        Self::add(seed, nonce, out);
+    }
+
+    /// Adds such a polynomial.
+    fn add(seed: &[u8; 32], nonce: u8, out: &mut Poly);
 }
 
 /// The law with parameter eta = `ETA`.
 pub enum Cbd<const ETA: usize> {}
 
 impl<const ETA: usize> Eta for Cbd<ETA> {
-    fn sample(seed: &[u8; 32], nonce: u8, out: &mut Poly) {
-        cbd::<ETA>(&mut Shake256::absorb_all(&[seed, &[nonce]]), &mut out.0);
+    #[inline(never)]
+    fn add(seed: &[u8; 32], nonce: u8, out: &mut Poly) {
+        let mut noise = [0; 32];
+        Shake256::read_with(&[seed, &[nonce]], |stream| {
+            for block in out.0.as_chunks_mut::<32>().0 {
+                cbd::<ETA>(stream, &mut noise);
+                block.iter_mut().zip(noise).for_each(|(c, noise)| *c += noise);
+            }
+        });
+        noise.zeroize();
     }
 }
 
@@ -54,7 +79,9 @@ mod tests {
         let (rho, sigma) = (seed("rho"), seed("sigma"));
         let mut p = Poly::ZERO;
         for (i, j) in [(0, 0), (0, 1), (1, 0)] {
-            matrix_entry(Bytes::from_slice(&rho).expect("32 bytes"), i, j, &mut p);
+            matrix_entry(Bytes::from_slice(&rho).expect("32 bytes"), [i, j], |first, a| {
+                p.0[first..][..a.len()].copy_from_slice(a);
+            });
             starts_with(&p, &values[std::format!("A_hat_{i}_{j}_first8")]);
         }
         E::sample(Bytes::from_slice(&sigma).expect("32 bytes"), 0, &mut p);

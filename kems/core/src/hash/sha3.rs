@@ -51,7 +51,16 @@ impl<const RATE: usize, const SUFFIX: u8> KeccakSponge<RATE, SUFFIX> {
 
     /// Ends the message and takes `out.len()` bytes.
     pub fn digest(parts: &[&[u8]], out: &mut [u8]) {
-        Self::absorb_all(parts).read(out);
+        Self::read_with(parts, |reader| reader.read(out));
+    }
+
+    /// Absorbs the concatenation of `parts` and reads where the state stands: small machines copy what a function returns.
+    #[inline(always)]
+    pub fn read_with<T>(parts: &[&[u8]], read: impl FnOnce(&mut KeccakReader<RATE>) -> T) -> T {
+        let mut reader = KeccakReader(Sponge::new(Keccak::ZERO));
+        parts.iter().for_each(|part| reader.0.absorb(part));
+        reader.0.pad(SUFFIX, 0x80);
+        read(&mut reader)
     }
 
     /// Absorbs the concatenation of `parts`.

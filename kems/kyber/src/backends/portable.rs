@@ -11,27 +11,38 @@ pub(crate) struct Portable;
 impl Arith for Portable {
     fn ntt(self, p: &mut Poly) {
         forward::<Q>(&mut p.0, 2, |k| ZETAS[k]);
-        p.reduce();
+        reduce(p);
     }
 
     fn inverse_ntt(self, p: &mut Poly) {
-        p.reduce();
+        reduce(p);
         inverse::<Q>(&mut p.0, 2, |k| ZETAS[k]);
         scale::<Q>(&mut p.0, UNSCALE);
     }
 
-    fn basemul_acc(self, acc: &mut Poly, a: &Poly, b: &Poly) {
-        let blocks = acc
-            .0
+    fn basemul_acc(self, acc: &mut Poly, a: &[i16], b: &Poly, first: usize) {
+        let blocks = acc.0[first..]
             .as_chunks_mut()
             .0
             .iter_mut()
-            .zip(a.0.as_chunks().0)
-            .zip(b.0.as_chunks().0);
-        for (((acc, a), b), &zeta) in blocks.zip(&ZETAS[64..]) {
+            .zip(a.as_chunks().0)
+            .zip(b.0[first..].as_chunks().0);
+        for (((acc, a), b), &zeta) in blocks.zip(&ZETAS[64 + first / 4..]) {
             block_pair(acc, a, b, zeta);
         }
     }
+
+    fn scale(self, p: &mut Poly, factor: i16) {
+        scale::<Q>(&mut p.0, factor);
+    }
+
+    fn freeze(self, p: &mut Poly) {
+        p.0.iter_mut().for_each(|c| *c = Zq::<Q>::freeze(*c));
+    }
+}
+
+fn reduce(p: &mut Poly) {
+    p.0.iter_mut().for_each(|c| *c = Zq::<Q>::barrett(*c));
 }
 
 /// Products modulo x^2 - zeta and x^2 + zeta.

@@ -69,7 +69,9 @@ fn check_inverse(arith: impl Arith, p: &Poly) {
 
 fn check_basemul(arith: impl Arith, acc: &Poly, a: &Poly, b: &Poly) {
     let mut sum = acc.clone();
-    arith.basemul_acc(&mut sum, a, b);
+    let (low, high) = a.0.split_at(32);
+    arith.basemul_acc(&mut sum, low, b, 0);
+    arith.basemul_acc(&mut sum, high, b, 32);
     let added: Vec<i64> = sum
         .0
         .iter()
@@ -79,6 +81,22 @@ fn check_basemul(arith: impl Arith, acc: &Poly, a: &Poly, b: &Poly) {
     assert!(added.iter().all(|c| c.abs() < Q.into()));
     let unscaled: Vec<i64> = added.iter().map(|c| (c * R).rem_euclid(Q.into())).collect();
     assert_eq!(unscaled, product_by_definition(a, b));
+}
+
+fn check_scale(arith: impl Arith, p: &Poly, factor: i16) {
+    let mut scaled = p.clone();
+    arith.scale(&mut scaled, factor);
+    assert!(scaled.0.iter().all(|c| c.abs() < Q));
+    let unscaled: Vec<i64> = canonical(&scaled).iter().map(|c| c * R % i64::from(Q)).collect();
+    let expected: Vec<i64> =
+        p.0.iter()
+            .map(|&c| (i64::from(c) * i64::from(factor)).rem_euclid(Q.into()))
+            .collect();
+    assert_eq!(unscaled, expected);
+    let mut frozen = p.clone();
+    arith.freeze(&mut frozen);
+    let frozen: Vec<i64> = frozen.0.iter().map(|&c| c.into()).collect();
+    assert_eq!(frozen, canonical(p));
 }
 
 fn at_the_bounds(arith: impl Arith) {
@@ -99,7 +117,12 @@ fn at_the_bounds(arith: impl Arith) {
     };
     patterns(Q - 1).iter().for_each(|p| check_ntt(arith, p));
     patterns(4 * Q - 1).iter().for_each(|p| check_inverse(arith, p));
-    for b in &patterns(Zq::<Q>::barrett((Q + 1) / 2).abs()) {
+    for bound in [Q - 1, Q, i16::MAX] {
+        for factor in [1, 1 - Q, Q - 1, Zq::<Q>::R2] {
+            patterns(bound).iter().for_each(|p| check_scale(arith, p, factor));
+        }
+    }
+    for b in &patterns(Q - 1) {
         for a in [0, 1, Q - 1, 4095] {
             check_basemul(arith, &Poly([3 * Q; N]), &Poly([a; N]), b);
             check_basemul(arith, &Poly([-3 * Q; N]), &Poly([a; N]), b);
@@ -134,7 +157,7 @@ macro_rules! backends {
                     hat in coefficients(1 - 4 * Q..=4 * Q - 1),
                     acc in coefficients(-3 * Q..=3 * Q),
                     a in coefficients(0..=4095),
-                    b in coefficients(-(Q + 1) / 2..=(Q + 1) / 2),
+                    b in coefficients(1 - Q..=Q - 1),
                 ) {
                     check_ntt($arith, &poly(p));
                     check_inverse($arith, &poly(hat));

@@ -43,7 +43,8 @@ pub(super) fn inverse(p: &mut [u32; N / 2]) {
     });
 }
 
-const ONE: u32 = factor::<Q>(1);
+/// The factor of a reduction.
+pub(super) const ONE: u32 = factor::<Q>(1);
 
 /// R / 128 in the Montgomery domain: what the layers doubled and the products of T_q divided.
 const SCALE: i16 = Zq::<Q>::to_montgomery(Zq::<Q>::to_montgomery(3303));
