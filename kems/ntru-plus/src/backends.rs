@@ -1,12 +1,20 @@
 //! Ring arithmetic that a CPU may have a better way to do.
 
+mod constants;
+#[cfg(all(cortex_m4, not(kemqtt_portable)))]
+mod cortex_m4;
 mod portable;
+#[cfg(feature = "self-check")]
+pub mod self_check;
 #[cfg(test)]
 mod tests;
 
 use subtle::Choice;
 
 /// The backend of this target.
+#[cfg(all(cortex_m4, not(kemqtt_portable)))]
+pub(crate) use cortex_m4::CortexM4 as Native;
+#[cfg(any(kemqtt_portable, not(cortex_m4)))]
 pub(crate) use portable::Portable as Native;
 
 use crate::params::Params;

@@ -37,7 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #[cfg(test)]
 extern crate std;
 
@@ -51,6 +51,8 @@ mod sotp;
 
 use core::marker::PhantomData;
 
+#[cfg(feature = "self-check")]
+pub use backends::self_check;
 pub use params::{P768, P864, P1152, Params};
 pub use profile::{Final, Profile, V2_2};
 

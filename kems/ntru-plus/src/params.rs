@@ -19,6 +19,11 @@ pub trait Params: sealed::Sealed {
     /// entries are the leaf constants c: plus for even leaves, minus for odd ones.
     const ZETAS: &'static [i16];
 
+    /// Entries of `ZETAS` as factors of packed products.
+    #[cfg(all(cortex_m4, not(kemqtt_portable)))]
+    #[doc(hidden)]
+    const FACTORS: &'static [u32];
+
     /// n coefficients.
     type Poly: AsRef<[i16]> + AsMut<[i16]> + Zeroize + sealed::Zeroed;
     /// n bits: a message, or half of the bits of a binomial polynomial.
@@ -36,8 +41,25 @@ pub(crate) mod sealed {
         const ZERO: Self;
     }
 
-    impl<const N: usize> Zeroed for [i16; N] {
-        const ZERO: Self = [0; N];
+    /// Aligned so that a backend may take them in pairs.
+    #[repr(align(4))]
+    #[derive(zeroize::Zeroize)]
+    pub struct Coefficients<const N: usize>([i16; N]);
+
+    impl<const N: usize> Zeroed for Coefficients<N> {
+        const ZERO: Self = Self([0; N]);
+    }
+
+    impl<const N: usize> AsRef<[i16]> for Coefficients<N> {
+        fn as_ref(&self) -> &[i16] {
+            &self.0
+        }
+    }
+
+    impl<const N: usize> AsMut<[i16]> for Coefficients<N> {
+        fn as_mut(&mut self) -> &mut [i16] {
+            &mut self.0
+        }
     }
 }
 
@@ -55,7 +77,10 @@ macro_rules! parameter_set {
             const RADIX3_LAYERS: usize = $radix3;
             const ZETAS: &'static [i16] = &zetas::<{ $n / $d }>($zeta, $radix3);
 
-            type Poly = [i16; $n];
+            #[cfg(all(cortex_m4, not(kemqtt_portable)))]
+            const FACTORS: &'static [u32] = &factors::<{ $n / $d }>(Self::ZETAS);
+
+            type Poly = sealed::Coefficients<$n>;
             type Message = [u8; $n / 8];
             type Packed = [u8; $n * 3 / 2];
             type Dk = [u8; $n * 3 + 32];
@@ -113,6 +138,17 @@ const fn zetas<const LEAVES: usize>(zeta: u32, radix3_layers: usize) -> [i16; LE
         nodes = children;
         width *= radix;
         layer += 1;
+    }
+    table
+}
+
+#[cfg(all(cortex_m4, not(kemqtt_portable)))]
+const fn factors<const LEAVES: usize>(zetas: &[i16]) -> [u32; LEAVES] {
+    let mut table = [0; LEAVES];
+    let mut i = 0;
+    while i < LEAVES {
+        table[i] = kem_core::packed::factor_of_montgomery::<Q>(zetas[i]);
+        i += 1;
     }
     table
 }

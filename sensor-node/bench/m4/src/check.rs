@@ -3,22 +3,28 @@
 mod ctru_light;
 mod handshake;
 mod kyber;
+mod ntru_plus;
 mod permutation;
 
 use core::fmt::Write;
+
+use ::ntru_plus::{P768, P864, P1152};
 
 use crate::meter::Console;
 
 /// Prints a line for each routine; false if one differs.
 #[inline(never)]
 pub(crate) fn run() -> bool {
-    const ROUTINES: [Routine; 6] = [
+    const ROUTINES: [Routine; 9] = [
         ("keccak-f1600", permutation::keccak),
         ("ascon-p", permutation::ascon),
         ("x25519", handshake::x25519),
         ("ctru-light ring", ctru_light::ring),
         ("ctru-light decryption", ctru_light::decryption),
         ("kyber", kyber::arithmetic),
+        ("ntru-plus 768", ntru_plus::arithmetic::<P768>),
+        ("ntru-plus 864", ntru_plus::arithmetic::<P864>),
+        ("ntru-plus 1152", ntru_plus::arithmetic::<P1152>),
     ];
     let mut all = true;
     for (name, agrees) in ROUTINES {

@@ -197,6 +197,8 @@ instructions! {
     mul_bb(a: u32, b: u32) -> i32 = "smulbb {r}, {a}, {b}";
     /// a0 b1.
     mul_bt(a: u32, b: u32) -> i32 = "smulbt {r}, {a}, {b}";
+    /// a1 b0.
+    mul_tb(a: u32, b: u32) -> i32 = "smultb {r}, {a}, {b}";
     /// a1 b1.
     mul_tt(a: u32, b: u32) -> i32 = "smultt {r}, {a}, {b}";
     /// sum + a0 b0.

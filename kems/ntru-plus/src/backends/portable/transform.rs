@@ -1,10 +1,7 @@
 //! The transform: one special layer, then radix 3, then radix 2 (specification, NTT).
 
 use super::rows::{LANES, Row, load, store};
-use crate::{
-    field::{F, invert},
-    params::Params,
-};
+use crate::{backends::constants::Constants, field::F, params::Params};
 
 /// Starting from |c| < q, the special layer and every radix-2 layer add less than 0.71q and a radix-3 layer less than
 /// twice that: at most 7.4q before the end, so that one reduction there is enough.
@@ -169,16 +166,4 @@ fn inverse_butterflies(low: &mut [Row], high: &mut [Row], zeta: &Row) {
             (low[i], high[i]) = (u + v, F::mul(v - u, zeta[i]));
         }
     }
-}
-
-struct Constants<P>(core::marker::PhantomData<P>);
-
-/// All times 2^16, centred, from z = zeta^(order/6), a primitive sixth root of unity.
-impl<P: Params> Constants<P> {
-    /// omega = z^2.
-    const OMEGA: i16 = F::barrett(F::mul(P::ZETAS[1], P::ZETAS[1]));
-    /// 1 / (z - z^5), where z^5 = 1 - z.
-    const SPECIAL: i16 = F::barrett(invert(F::barrett(2 * P::ZETAS[1] - F::R)));
-    /// 1 / (n/d): what the layers gather.
-    const SCALE: i16 = F::barrett(invert(F::to_montgomery((P::N / P::LEAF) as i16)));
 }
