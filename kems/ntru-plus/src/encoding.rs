@@ -1,17 +1,13 @@
 //! Polynomials as bytes: 12 bits per coefficient, in the order of the profile (specification, Pack and Unpack).
 
+mod pairs;
+
 use subtle::{Choice, ConstantTimeEq};
 
 use crate::{
     field::{F, Q},
     profile::Profile,
 };
-
-/// Coefficients in a piece of a polynomial that can be packed, unpacked and multiplied by itself: it ends neither
-/// within a group of 64 coefficients (the larger layout) nor within a residue of degree 3 or 4.
-pub(crate) const PIECE: usize = 192;
-/// Bytes of a packed piece.
-pub(crate) const PACKED_PIECE: usize = PIECE * 3 / 2;
 
 /// Writes `coeffs`, |c| < q, canonically. `packed` is 3/2 times as long.
 ///
@@ -27,6 +23,10 @@ pub(crate) fn pack<V: Profile>(coeffs: &[i16], packed: &mut [u8]) {
     }
     for (group, bytes) in coeffs.chunks(4 * V::LANES).zip(packed.chunks_mut(6 * V::LANES)) {
         let lanes = group.len() / 4;
+        if IN_PAIRS {
+            pairs::join_group(group, bytes);
+            continue;
+        }
         let bytes = bytes.as_chunks_mut().0;
         for lane in 0..lanes {
             let words = join([0, 1, 2, 3].map(|k| group[k * lanes + lane]));
@@ -45,6 +45,11 @@ pub(crate) fn unpack<V: Profile>(packed: &[u8], coeffs: &mut [i16]) -> Choice {
             *group = split([[a, b], [c, d], [e, f]].map(u16::from_le_bytes));
         }
     } else {
+        if IN_PAIRS {
+            let groups = coeffs.chunks_mut(4 * V::LANES).zip(packed.chunks(6 * V::LANES));
+            let above = groups.fold(0, |above, (group, bytes)| above | pairs::split_group(bytes, group));
+            return above.ct_eq(&0);
+        }
         for (group, bytes) in coeffs.chunks_mut(4 * V::LANES).zip(packed.chunks(6 * V::LANES)) {
             let lanes = group.len() / 4;
             let bytes = bytes.as_chunks().0;
@@ -60,6 +65,9 @@ pub(crate) fn unpack<V: Profile>(packed: &[u8], coeffs: &mut [i16]) -> Choice {
     let below = coeffs.iter().fold(-1, |below, c| below & (c - Q));
     (below >> 15).ct_eq(&-1)
 }
+
+/// Whether two lanes go through a register at a time: where there are no vectors, but 32 bits.
+const IN_PAIRS: bool = cfg!(target_pointer_width = "32");
 
 /// Four coefficients, |c| < q, as a 48-bit number.
 #[inline(always)]
@@ -82,8 +90,8 @@ fn split([w0, w1, w2]: [u16; 3]) -> [i16; 4] {
 
 /// 1 if every coefficient of a packed polynomial is below q.
 pub(crate) fn is_canonical<V: Profile>(packed: &[u8]) -> Choice {
-    let mut piece = [0; PIECE];
-    packed.chunks(PACKED_PIECE).fold(Choice::from(1), |all, bytes| {
+    let mut piece = [0; 192];
+    packed.chunks(192 * 3 / 2).fold(Choice::from(1), |all, bytes| {
         // All sets leave a last piece of a multiple of 32 coefficients.
         all & unpack::<V>(bytes, &mut piece[..bytes.len() * 2 / 3])
     })

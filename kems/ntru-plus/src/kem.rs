@@ -6,7 +6,7 @@
 use kem_core::{
     Bytes, Ek, InvalidKey, Kem, NotInvertible, Rejected, SharedSecret,
     ct::declassify,
-    hash::{Shake256, XofReader},
+    hash::{KeccakReader, Shake256, XofReader},
     rand_core::CryptoRng,
 };
 use subtle::{Choice, ConstantTimeEq};
@@ -15,11 +15,11 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::{
     NtruPlus,
     backends::{Arith, Native},
-    encoding::{PACKED_PIECE, PIECE, is_canonical, pack, unpack},
+    encoding::{is_canonical, pack, unpack},
     field::{F, invert, mod3},
     params::{Params, sealed::Zeroed},
     profile::Profile,
-    sotp::{cbd1, decode, encode, is_cbd1, split_trits},
+    sotp::{cbd1, cbd1_bytes, decode, encode, is_cbd1, split_trits},
 };
 
 impl<P: Params, V: Profile> Kem for NtruPlus<P, V> {
@@ -101,10 +101,10 @@ fn erase(ek: &mut impl Zeroize, dk: &mut impl Zeroize) {
 /// KeyGen step 1. Puts f in its place in `dk`, and 1/f where 1/h will be.
 fn begin_key<P: Params, V: Profile>(arith: impl Arith, seed: &[u8], dk: &mut P::Dk) -> Result<(), NotInvertible> {
     let mut poly = Zeroizing::new(P::Poly::ZERO);
-    three_times_binomial::<P, V>(seed, &mut poly);
+    let (f, f_inverse, _) = split_dk_mut::<P>(dk);
+    three_times_binomial::<P, V>(seed, f, &mut poly);
     poly.as_mut()[0] += 1;
     arith.ntt::<P>(&mut poly);
-    let (f, f_inverse, _) = split_dk_mut::<P>(dk);
     pack::<V>(poly.as_ref(), f);
     let invertible = arith.invert::<P>(&mut poly, 1);
     pack::<V>(poly.as_ref(), f_inverse);
@@ -123,7 +123,7 @@ fn finish_key<P: Params, V: Profile>(
     dk: &mut P::Dk,
 ) -> Result<(), NotInvertible> {
     let mut poly = Zeroizing::new(P::Poly::ZERO);
-    three_times_binomial::<P, V>(seed, &mut poly);
+    three_times_binomial::<P, V>(seed, ek.as_mut(), &mut poly);
     arith.ntt::<P>(&mut poly);
     let (_, inverse, hash) = split_dk_mut::<P>(dk);
     multiply_packed::<P, V>(arith, &mut poly, inverse, Scale::<V>::NEW_KEY);
@@ -156,27 +156,45 @@ fn encaps<P: Params, V: Profile>(
     ss: &mut SharedSecret,
 ) {
     let mut poly = Zeroizing::new(P::Poly::ZERO);
-    let mut hash = hash_message::<P>(m, &V::hash_ek(ek.as_ref()), ss.expose_mut());
-    cbd1::<P, V>(&mut hash, &mut poly);
+    derive_r::<P, V>(m, ek, ss.expose_mut(), &mut poly);
     arith.ntt::<P>(&mut poly);
     // r waits in `ct` while the message polynomial is made in its place.
     pack::<V>(poly.as_ref(), ct.as_mut());
-    encode::<P, V>(m, &mut Shake256::absorb_all(&[&[1], ct.as_ref()]), &mut poly);
+    hide_message::<P, V>(m, ct, &mut poly);
     arith.ntt::<P>(&mut poly);
 
     encrypt::<P, V>(arith, &mut poly, ek, ct);
 }
 
+/// The shared secret, and r from its hash.
+#[inline(never)] // Hashes and polynomials: frames of their own keep the deepest one small.
+fn derive_r<P: Params, V: Profile>(
+    m: &P::Message,
+    ek: &P::Packed,
+    key: &mut [u8; SharedSecret::LEN],
+    poly: &mut P::Poly,
+) {
+    let ek_hash = V::hash_ek(ek.as_ref());
+    hash_message::<P, _>(m, &ek_hash, key, |bits| cbd1::<P, V>(bits, poly));
+}
+
+/// SOTP.Encode of the message under the hash of the packed r.
+#[inline(never)] // As `derive_r`.
+fn hide_message<P: Params, V: Profile>(m: &P::Message, r: &P::Packed, poly: &mut P::Poly) {
+    Shake256::read_with(&[&[1], r.as_ref()], |pad| encode::<P, V>(m, pad, poly));
+}
+
 /// Turns the message polynomial into c = h r + m. `ct` holds r before, and c after.
-#[inline(never)] // The caller hashes: buffers of both at once would make the largest stack.
+#[inline(never)] // As `derive_r`.
 fn encrypt<P: Params, V: Profile>(arith: impl Arith, poly: &mut P::Poly, ek: &P::Packed, ct: &mut P::Packed) {
-    let (mut r, mut h) = (Zeroizing::new([0; PIECE]), [0; PIECE]);
-    let pieces = poly.as_mut().chunks_mut(PIECE).zip(ek.as_ref().chunks(PACKED_PIECE));
-    for (number, ((poly, ek), ct)) in pieces.zip(ct.as_mut().chunks_mut(PACKED_PIECE)).enumerate() {
-        let (r, h) = (&mut r[..poly.len()], &mut h[..poly.len()]);
+    let (mut r, mut h) = (Zeroizing::new(P::Piece::ZERO), P::Piece::ZERO);
+    let (coefficients, bytes) = (h.as_ref().len(), P::PackedPiece::LEN);
+    let pieces = poly.as_mut().chunks_mut(coefficients).zip(ek.as_ref().chunks(bytes));
+    for (number, ((poly, ek), ct)) in pieces.zip(ct.as_mut().chunks_mut(bytes)).enumerate() {
+        let (r, h) = (&mut r.as_mut()[..poly.len()], &mut h.as_mut()[..poly.len()]);
         unpack::<V>(ct, r);
         unpack::<V>(ek, h);
-        arith.multiply::<P>(r, h, number * PIECE, Scale::<V>::USED_KEY);
+        arith.multiply::<P>(r, h, number * coefficients, Scale::<V>::USED_KEY);
         poly.iter_mut().zip(r).for_each(|(c, hr)| *c = F::barrett(*c + *hr));
         pack::<V>(poly, ct);
     }
@@ -195,26 +213,48 @@ fn decaps<P: Params, V: Profile>(arith: impl Arith, dk: &P::Dk, ct: &P::Packed, 
     let (mut m, mut negative) = (Zeroizing::new(P::Message::ZERO), Zeroizing::new(P::Message::ZERO));
     split_trits::<P, V>(&poly, &mut m, &mut negative);
 
-    // r = (c - y) / h, which is hashed on the way
     arith.ntt::<P>(&mut poly);
-    let mut hash = Shake256::new();
-    hash.update(&[1]);
-    good &= recover_r::<P, V>(arith, &mut poly, ct, h_inverse, |packed| hash.update(packed));
-    good &= decode::<P>(&mut m, &negative, &mut hash.finalize());
+    good &= open_message::<P, V>(arith, &mut poly, ct, h_inverse, &mut m, &negative);
 
     // The transform is one-to-one: comparing r is comparing the ciphertext, and needs no second polynomial.
     let mut key = Zeroizing::new([0; SharedSecret::LEN]);
-    let mut hash = hash_message::<P>(&m, ek_hash, &mut key);
     arith.inverse_ntt::<P>(&mut poly);
-    good &= is_cbd1::<P, V>(&mut hash, &mut poly);
+    good &= check_r::<P, V>(&m, ek_hash, &mut key, &mut poly);
 
     ss.zeroize();
     ss.conditional_assign(&key, good);
     good
 }
 
+/// Turns y into r = (c - y) / h, which is hashed on the way, and the bits of y into the message. 1 if 1/h and y are good.
+#[inline(never)] // As `derive_r`.
+fn open_message<P: Params, V: Profile>(
+    arith: impl Arith,
+    poly: &mut P::Poly,
+    ct: &P::Packed,
+    h_inverse: &[u8],
+    m: &mut P::Message,
+    negative: &P::Message,
+) -> Choice {
+    let mut hash = Shake256::new();
+    hash.update(&[1]);
+    let good = recover_r::<P, V>(arith, poly, ct, h_inverse, |packed| hash.update(packed));
+    good & decode::<P>(m, negative, &mut hash.finalize_in_place())
+}
+
+/// The shared secret, and 1 if `poly` is the r that belongs to it.
+#[inline(never)] // As `derive_r`.
+fn check_r<P: Params, V: Profile>(
+    m: &P::Message,
+    ek_hash: &[u8],
+    key: &mut [u8; SharedSecret::LEN],
+    poly: &mut P::Poly,
+) -> Choice {
+    hash_message::<P, _>(m, ek_hash, key, |bits| is_cbd1::<P, V>(bits, poly))
+}
+
 /// Turns y into r = (c - y) / h and passes on the packed pieces of r. 1 if 1/h is canonical.
-#[inline(never)] // As `encrypt`.
+#[inline(never)] // As `derive_r`.
 fn recover_r<P: Params, V: Profile>(
     arith: impl Arith,
     poly: &mut P::Poly,
@@ -222,17 +262,18 @@ fn recover_r<P: Params, V: Profile>(
     h_inverse: &[u8],
     mut absorb: impl FnMut(&[u8]),
 ) -> Choice {
-    let mut piece = Zeroizing::new([0; PIECE]);
-    let mut packed = Zeroizing::new([0; PACKED_PIECE]);
+    let mut piece = Zeroizing::new(P::Piece::ZERO);
+    let mut packed = Zeroizing::new(P::PackedPiece::ZERO);
     let mut canonical = Choice::from(1);
-    let pieces = poly.as_mut().chunks_mut(PIECE).zip(ct.as_ref().chunks(PACKED_PIECE));
-    for (number, ((poly, ct), h_inverse)) in pieces.zip(h_inverse.chunks(PACKED_PIECE)).enumerate() {
-        let piece = &mut piece[..poly.len()];
+    let (coefficients, bytes) = (piece.as_ref().len(), P::PackedPiece::LEN);
+    let pieces = poly.as_mut().chunks_mut(coefficients).zip(ct.as_ref().chunks(bytes));
+    for (number, ((poly, ct), h_inverse)) in pieces.zip(h_inverse.chunks(bytes)).enumerate() {
+        let piece = &mut piece.as_mut()[..poly.len()];
         unpack::<V>(ct, piece);
         poly.iter_mut().zip(&*piece).for_each(|(y, c)| *y = c - *y);
         canonical &= unpack::<V>(h_inverse, piece);
-        arith.multiply::<P>(poly, piece, number * PIECE, Scale::<V>::USED_KEY);
-        let packed = &mut packed[..ct.len()];
+        arith.multiply::<P>(poly, piece, number * coefficients, Scale::<V>::USED_KEY);
+        let packed = &mut packed.as_mut()[..ct.len()];
         pack::<V>(poly, packed);
         absorb(packed);
     }
@@ -240,38 +281,42 @@ fn recover_r<P: Params, V: Profile>(
 }
 
 /// Multiplies by a packed polynomial, a piece at a time. 1 if that one is canonical.
-#[inline(never)] // As `encrypt`.
+#[inline(never)] // As `derive_r`.
 fn multiply_packed<P: Params, V: Profile>(arith: impl Arith, poly: &mut P::Poly, packed: &[u8], scale: i16) -> Choice {
-    let mut piece = Zeroizing::new([0; PIECE]);
+    let mut piece = Zeroizing::new(P::Piece::ZERO);
     let mut canonical = Choice::from(1);
-    for (number, (poly, packed)) in poly
-        .as_mut()
-        .chunks_mut(PIECE)
-        .zip(packed.chunks(PACKED_PIECE))
-        .enumerate()
-    {
-        let piece = &mut piece[..poly.len()];
+    let (coefficients, bytes) = (piece.as_ref().len(), P::PackedPiece::LEN);
+    let pieces = poly.as_mut().chunks_mut(coefficients).zip(packed.chunks(bytes));
+    for (number, (poly, packed)) in pieces.enumerate() {
+        let piece = &mut piece.as_mut()[..poly.len()];
         canonical &= unpack::<V>(packed, piece);
-        arith.multiply::<P>(poly, piece, number * PIECE, scale);
+        arith.multiply::<P>(poly, piece, number * coefficients, scale);
     }
     canonical
 }
 
-/// f' or g, from SHAKE256 of a seed and then CBD1, times 3.
-fn three_times_binomial<P: Params, V: Profile>(seed: &[u8], poly: &mut P::Poly) {
-    cbd1::<P, V>(&mut Shake256::absorb_all(&[seed]), poly);
+/// f' or g, from SHAKE256 of a seed and then CBD1, times 3. The bits wait in `place`, where something secret or longer comes
+/// next.
+#[inline(never)] // As `derive_r`.
+fn three_times_binomial<P: Params, V: Profile>(seed: &[u8], place: &mut [u8], poly: &mut P::Poly) {
+    let bits = &mut place[..2 * P::Message::LEN];
+    Shake256::digest(&[seed], bits);
+    cbd1_bytes::<P, V>(bits, poly);
     poly.as_mut().iter_mut().for_each(|c| *c *= 3);
 }
 
 /// H(m, F(pk)): gives the shared secret, and then the bits of r.
-fn hash_message<P: Params>(
+#[inline(always)]
+fn hash_message<P: Params, T>(
     m: &P::Message,
     ek_hash: &[u8],
     key: &mut [u8; SharedSecret::LEN],
-) -> impl XofReader + use<P> {
-    let mut reader = Shake256::absorb_all(&[&[2], m.as_ref(), ek_hash]);
-    reader.read(key);
-    reader
+    bits_of_r: impl FnOnce(&mut KeccakReader<136>) -> T,
+) -> T {
+    Shake256::read_with(&[&[2], m.as_ref(), ek_hash], |reader| {
+        reader.read(key);
+        bits_of_r(reader)
+    })
 }
 
 /// f, 1/h and F(pk).

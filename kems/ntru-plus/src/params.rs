@@ -24,6 +24,14 @@ pub trait Params: sealed::Sealed {
     #[doc(hidden)]
     const FACTORS: &'static [u32];
 
+    /// Coefficients that are packed, unpacked and multiplied at a time: whole groups of 64 coefficients (the larger layout)
+    /// and eight whole residues.
+    #[doc(hidden)]
+    type Piece: AsRef<[i16]> + AsMut<[i16]> + Zeroize + sealed::Zeroed;
+    /// A packed piece.
+    #[doc(hidden)]
+    type PackedPiece: Bytes;
+
     /// n coefficients.
     type Poly: AsRef<[i16]> + AsMut<[i16]> + Zeroize + sealed::Zeroed;
     /// n bits: a message, or half of the bits of a binomial polynomial.
@@ -65,7 +73,8 @@ pub(crate) mod sealed {
 
 /// Defines one parameter set from its row of the specification's table.
 macro_rules! parameter_set {
-    ($(#[$doc:meta])* $name:ident, n: $n:literal, d: $d:literal, zeta: $zeta:literal, radix3: $radix3:literal) => {
+    ($(#[$doc:meta])* $name:ident, n: $n:literal, d: $d:literal, zeta: $zeta:literal, radix3: $radix3:literal,
+     piece: $piece:literal) => {
         $(#[$doc])*
         pub enum $name {}
 
@@ -80,6 +89,8 @@ macro_rules! parameter_set {
             #[cfg(all(cortex_m4, not(kemqtt_portable)))]
             const FACTORS: &'static [u32] = &factors::<{ $n / $d }>(Self::ZETAS);
 
+            type Piece = sealed::Coefficients<$piece>;
+            type PackedPiece = [u8; $piece * 3 / 2];
             type Poly = sealed::Coefficients<$n>;
             type Message = [u8; $n / 8];
             type Packed = [u8; $n * 3 / 2];
@@ -90,15 +101,15 @@ macro_rules! parameter_set {
 
 parameter_set! {
     /// n = 768: the smallest set. A random secret is not invertible with probability 3.2e-5.
-    P768, n: 768, d: 4, zeta: 22, radix3: 1
+    P768, n: 768, d: 4, zeta: 22, radix3: 1, piece: 64
 }
 parameter_set! {
     /// n = 864. A random secret is not invertible with probability 7e-9.
-    P864, n: 864, d: 3, zeta: 9, radix3: 2
+    P864, n: 864, d: 3, zeta: 9, radix3: 2, piece: 192
 }
 parameter_set! {
     /// n = 1152: the largest set. 28 % of random secrets are not invertible, so key generation often draws again.
-    P1152, n: 1152, d: 4, zeta: 9, radix3: 2
+    P1152, n: 1152, d: 4, zeta: 9, radix3: 2, piece: 64
 }
 
 /// The twiddle factors of a transform with `LEAVES` leaves.

@@ -7,27 +7,39 @@ use core::ops::Range;
 
 use kem_core::{Bytes, hash::XofReader};
 use subtle::{Choice, ConstantTimeEq};
-use zeroize::Zeroizing;
+use zeroize::Zeroize;
 
 use crate::{params::Params, profile::Profile};
 
 /// CBD1: each coefficient is one of the first n bits minus one of the next n.
 #[inline(never)]
 pub(crate) fn cbd1<P: Params, V: Profile>(bits: &mut impl XofReader, out: &mut P::Poly) {
-    Bits::<P>::read(bits).subtract::<V>(out.as_mut(), |c, difference| *c = difference);
+    let mut halves = Bits::<P>::ZERO;
+    halves.fill(bits);
+    halves.subtract::<V>(out.as_mut(), |c, difference| *c = difference);
+}
+
+/// [`cbd1`] of the n/4 bytes of `bits`.
+#[inline(never)]
+pub(crate) fn cbd1_bytes<P: Params, V: Profile>(bits: &[u8], out: &mut P::Poly) {
+    let (low, high) = bits.split_at(P::Message::LEN);
+    subtract::<V>(low, high, out.as_mut(), |c, difference| *c = difference);
 }
 
 /// 1 if `poly`, |c| < q, is what [`cbd1`] makes of the same bits. Leaves the difference in `poly`.
 #[inline(never)]
 pub(crate) fn is_cbd1<P: Params, V: Profile>(bits: &mut impl XofReader, poly: &mut P::Poly) -> Choice {
-    Bits::<P>::read(bits).subtract::<V>(poly.as_mut(), |c, difference| *c -= difference);
+    let mut halves = Bits::<P>::ZERO;
+    halves.fill(bits);
+    halves.subtract::<V>(poly.as_mut(), |c, difference| *c -= difference);
     poly.as_ref().iter().fold(0, |all, c| all | c).ct_eq(&0)
 }
 
 /// SOTP.Encode(m, U) with U from `pad`: CBD1 of m ^ U_lo and U_hi.
 #[inline(never)]
 pub(crate) fn encode<P: Params, V: Profile>(m: &P::Message, pad: &mut impl XofReader, out: &mut P::Poly) {
-    let mut bits = Bits::<P>::read(pad);
+    let mut bits = Bits::<P>::ZERO;
+    bits.fill(pad);
     bits.low
         .as_mut()
         .iter_mut()
@@ -42,8 +54,9 @@ pub(crate) fn encode<P: Params, V: Profile>(m: &P::Message, pad: &mut impl XofRe
 /// Without the range check, a coefficient of y could change its sign and give the same message.
 #[inline(never)]
 pub(crate) fn decode<P: Params>(m: &mut P::Message, negative: &P::Message, pad: &mut impl XofReader) -> Choice {
-    let bits = Bits::<P>::read(pad);
-    let pad = (*bits.low).as_ref().iter().zip((*bits.high).as_ref());
+    let mut bits = Bits::<P>::ZERO;
+    bits.fill(pad);
+    let pad = bits.low.as_ref().iter().zip(bits.high.as_ref());
     let mut bad = 0;
     for ((m, negative), (low, high)) in m.as_mut().iter_mut().zip(negative.as_ref()).zip(pad) {
         // y = 1 needs U_hi = 0, y = -1 needs U_hi = 1.
@@ -73,40 +86,55 @@ pub(crate) fn split_trits<P: Params, V: Profile>(poly: &P::Poly, nonzero: &mut P
 
 /// 2n bits in two halves.
 struct Bits<P: Params> {
-    low: Zeroizing<P::Message>,
-    high: Zeroizing<P::Message>,
+    low: P::Message,
+    high: P::Message,
+}
+
+impl<P: Params> Drop for Bits<P> {
+    fn drop(&mut self) {
+        self.low.zeroize();
+        self.high.zeroize();
+    }
 }
 
 impl<P: Params> Bits<P> {
-    fn read(reader: &mut impl XofReader) -> Self {
-        let mut bits = Self {
-            low: Zeroizing::new(P::Message::ZERO),
-            high: Zeroizing::new(P::Message::ZERO),
-        };
-        reader.read((*bits.low).as_mut());
-        reader.read((*bits.high).as_mut());
-        bits
+    const ZERO: Self = Self {
+        low: P::Message::ZERO,
+        high: P::Message::ZERO,
+    };
+
+    /// In place: small machines copy what a function returns.
+    #[inline(always)]
+    fn fill(&mut self, reader: &mut impl XofReader) {
+        reader.read(self.low.as_mut());
+        reader.read(self.high.as_mut());
     }
 
-    /// Visits every coefficient with its bit in the low half minus its bit in the high half.
+    /// As the function of that name, for both halves.
     #[inline(always)]
     fn subtract<V: Profile>(&self, poly: &mut [i16], visit: impl Fn(&mut i16, i16)) {
-        for (block, lanes, words) in blocks::<V>(P::N) {
-            let poly = &mut poly[block];
-            for (lane, word) in words.enumerate() {
-                let (low, high) = (word_at(&*self.low, word), word_at(&*self.high, word));
-                for bit in 0..16 {
-                    let difference = i16::from(low & 1 << bit != 0) - i16::from(high & 1 << bit != 0);
-                    visit(&mut poly[bit * lanes + lane], difference);
-                }
+        subtract::<V>(self.low.as_ref(), self.high.as_ref(), poly, visit);
+    }
+}
+
+/// Visits every coefficient with its bit of `low` minus its bit of `high`.
+#[inline(always)]
+fn subtract<V: Profile>(low: &[u8], high: &[u8], poly: &mut [i16], visit: impl Fn(&mut i16, i16)) {
+    for (block, lanes, words) in blocks::<V>(poly.len()) {
+        let poly = &mut poly[block];
+        for (lane, word) in words.enumerate() {
+            let (low, high) = (word_at(low, word), word_at(high, word));
+            for bit in 0..16 {
+                let difference = i16::from(low & 1 << bit != 0) - i16::from(high & 1 << bit != 0);
+                visit(&mut poly[bit * lanes + lane], difference);
             }
         }
     }
 }
 
 #[inline(always)]
-fn word_at(bits: &impl Bytes, word: usize) -> u16 {
-    u16::from_le_bytes(bits.as_ref().as_chunks().0[word])
+fn word_at(bits: &[u8], word: usize) -> u16 {
+    u16::from_le_bytes(bits.as_chunks().0[word])
 }
 
 /// The blocks that `n` coefficients and their bits are laid out in: the coefficients, the number of lanes w, and w 16-bit

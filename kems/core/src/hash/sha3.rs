@@ -49,6 +49,13 @@ impl<const RATE: usize, const SUFFIX: u8> KeccakSponge<RATE, SUFFIX> {
         KeccakReader(self.0)
     }
 
+    /// Ends the message and reads where the state stands; as [`KeccakSponge::finalize`], without a copy.
+    #[inline(always)]
+    pub fn finalize_in_place(&mut self) -> KeccakBorrowed<'_, RATE> {
+        self.0.pad(SUFFIX, 0x80);
+        KeccakBorrowed(&mut self.0)
+    }
+
     /// Ends the message and takes `out.len()` bytes.
     pub fn digest(parts: &[&[u8]], out: &mut [u8]) {
         Self::read_with(parts, |reader| reader.read(out));
@@ -81,6 +88,15 @@ impl<const RATE: usize, const SUFFIX: u8> Default for KeccakSponge<RATE, SUFFIX>
 
 /// The squeezing side of a Keccak sponge.
 pub struct KeccakReader<const RATE: usize>(Sponge<Keccak, RATE>);
+
+/// The squeezing side of a Keccak sponge that somebody else owns.
+pub struct KeccakBorrowed<'a, const RATE: usize>(&'a mut Sponge<Keccak, RATE>);
+
+impl<const RATE: usize> XofReader for KeccakBorrowed<'_, RATE> {
+    fn read(&mut self, out: &mut [u8]) {
+        self.0.squeeze(out);
+    }
+}
 
 impl<const RATE: usize> XofReader for KeccakReader<RATE> {
     fn read(&mut self, out: &mut [u8]) {

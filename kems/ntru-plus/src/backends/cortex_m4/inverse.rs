@@ -29,8 +29,8 @@ pub(super) fn quartics<P: Params>(a: &mut [i16], scale: i16) -> Choice {
     invertible
 }
 
-/// Residues whose norms share an inversion: 12, 24 and 16 of them make 192 and 288.
-const BATCH: usize = 48;
+/// Residues whose norms share an inversion: a divisor of 192 and 288, and small enough for the stack.
+const BATCH: usize = 24;
 
 /// Turns a modulo x^4 - c into its adjoint b and returns its norm n: b / n = 1 / a, up to the factor 2^16 of the product b / n
 /// in Montgomery form. By the tower over z = x^2: a = (x0 + x2 z) + x (x1 + x3 z) times its conjugate is m0 + m1 z, and that

@@ -9,8 +9,9 @@ use crate::{
     params::Params,
 };
 
-/// Rows whose norms are inverted together: 48 residues, which divide the number of residues of every set.
-const BATCH: usize = 48 / LANES;
+/// Rows whose norms are inverted together: 48 residues, or 24 where the stack is small; both divide the number of residues of
+/// every set.
+const BATCH: usize = if cfg!(target_pointer_width = "64") { 48 } else { 24 } / LANES;
 
 pub(super) fn invert<P: Params>(poly: &mut [i16], scale: i16) -> Choice {
     if P::LEAF == 3 {
