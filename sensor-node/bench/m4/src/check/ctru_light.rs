@@ -8,13 +8,15 @@ pub(super) fn ring() -> bool {
     // Of 1024 draws the first half is one factor.
     let patterns: [fn(usize) -> bool; 5] = [|_| true, |i| i % 2 == 0, |i| i % 16 < 8, |i| i < 256, |i| i < 512];
     let bounds = patterns.into_iter().all(|low| {
-        [(-769, 1024), (1024, -769), (0, 1), (768, 769)].into_iter().all(|(x, y)| {
-            let mut i = 0;
-            ring_agrees(|| {
-                i += 1;
-                if low(i - 1) { x } else { y }
+        [(-769, 1024), (1024, -769), (0, 1), (768, 769)]
+            .into_iter()
+            .all(|(x, y)| {
+                let mut i = 0;
+                ring_agrees(|| {
+                    i += 1;
+                    if low(i - 1) { x } else { y }
+                })
             })
-        })
     });
     random && bounds
 }
