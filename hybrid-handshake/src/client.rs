@@ -15,7 +15,7 @@ use crate::{
     identity::{BrokerKey, DeviceId, DeviceSecret, Psk, credential_hash},
     message::{BrokerLimits, Capabilities, ClientLimits, M1Header, NONCE_LEN, Writer, m1_len},
     resume::Ticket,
-    schedule::Transcript,
+    schedule::{Mixed, Transcript},
     suite::{AnyKem, KemScheme, Mode, Suite, SuiteId},
 };
 
@@ -120,7 +120,7 @@ impl<'a, S: Suite, B: KemScheme> Start<'a, S, B> {
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the broker key has another KEM or another group than the suite, or the mode does not
-    /// go with the profile; [`Error::Misuse`] if the suite is below the floor or the device key or the ticket is
+    /// go with the profile or needs the feature `kem-auth`; [`Error::Misuse`] if the suite is below the floor or the device key or the ticket is
     /// not of the suite.
     pub fn with_kem(suite: S, broker_kem: B, config: &'a Config<'a>) -> Result<Self, Error> {
         let id = suite.id();
@@ -132,6 +132,7 @@ impl<'a, S: Suite, B: KemScheme> Start<'a, S, B> {
             return Err(Error::Unsupported);
         }
         let credential_fits = match &config.credential {
+            Credential::Kem { .. } if !cfg!(feature = "kem-auth") => return Err(Error::Unsupported),
             Credential::Kem { secret, .. } => secret.key.kem() == id.kem() && secret.key.group() == id.group(),
             Credential::Ticket(ticket) => ticket.suite() == id,
             Credential::Psk { .. } | Credential::Anonymous => true,
@@ -155,40 +156,62 @@ impl<'a, S: Suite, B: KemScheme> Start<'a, S, B> {
     /// # Errors
     /// [`Error::Buffer`]; [`Error::Rejected`] if the broker key turns out to be none.
     pub fn write_m1(self, drbg: &mut Drbg, out: &mut [u8]) -> Result<(usize, AwaitM2<S>), Error> {
-        let Self {
-            suite,
-            broker_kem,
-            config,
-        } = self;
+        let (suite, config) = (self.suite, self.config);
         let Config {
             broker_key,
             credential,
             limits,
-            capabilities,
             ..
         } = config;
-        let (id, mode, dh) = (suite.id(), credential.mode(), suite.dh());
-        let key = broker_key.public();
-        let len = m1_len(id, mode, key.kem());
+        let (id, mode) = (suite.id(), credential.mode());
+        let len = m1_len(id, mode, broker_key.public().kem());
         let mut m1 = Writer::new(out, len)?;
         M1Header::write(id, mode, *limits, &broker_key.kid(), &mut m1)?;
+        let (mut e, mut ss) = (DhSecret::zeroed(), SharedSecret::zeroed());
+        self.write_keys(drbg, &mut m1, &mut e, &mut ss)?;
+        let mixed = self.seal(m1, &e, &ss)?;
+        Ok((len, AwaitM2::new(suite, config, mixed, e)))
+    }
+
+    /// Nonce, share and ciphertext or ticket. Out of line, as [`Start::seal`]: while a KEM works, a device has no stack to spare for
+    /// what comes later.
+    #[inline(never)]
+    fn write_keys(
+        &self,
+        drbg: &mut Drbg,
+        m1: &mut Writer<'_>,
+        e: &mut DhSecret,
+        ss: &mut SharedSecret,
+    ) -> Result<(), Error> {
+        let (id, dh, key) = (self.suite.id(), self.suite.dh(), self.config.broker_key.public());
         drbg.fill_bytes(m1.slot(NONCE_LEN)?);
-        let mut e = DhSecret::zeroed();
-        dh.draw(drbg, &mut e)?;
-        dh.share(&e, m1.slot(id.group().share_len())?)?;
-        let (mut ss, mut es) = (SharedSecret::zeroed(), SharedSecret::zeroed());
-        if let Credential::Ticket(ticket) = credential {
+        dh.draw(drbg, e)?;
+        dh.share(e, m1.slot(id.group().share_len())?)?;
+        if let Credential::Ticket(ticket) = &self.config.credential {
             m1.put(ticket.sealed())?;
             *ss.expose_mut() = *ticket.rms().expose();
+            Ok(())
         } else {
-            broker_kem.encaps(drbg, key.ek(), m1.slot(key.kem().ct_len())?, &mut ss)?;
+            self.broker_kem.encaps(drbg, key.ek(), m1.slot(key.kem().ct_len())?, ss)
         }
+    }
 
+    /// box1; gives the chain that waits for M2.
+    #[inline(never)]
+    fn seal(&self, m1: Writer<'_>, e: &DhSecret, ss: &SharedSecret) -> Result<Mixed, Error> {
+        let Config {
+            broker_key,
+            credential,
+            capabilities,
+            ..
+        } = self.config;
+        let (suite, dh, key) = (self.suite, self.suite.dh(), broker_key.public());
+        let mut es = SharedSecret::zeroed();
         let mut transcript = Transcript::start(broker_key.fingerprint());
         let (before_box, box1) = m1.finish();
         transcript.absorb(before_box);
-        let mixed = if mode.has_es(id.profile()) {
-            dh.agree(&e, key.share(), &mut es)?;
+        let mixed = if credential.mode().has_es(suite.id().profile()) {
+            dh.agree(e, key.share(), &mut es)?;
             transcript.extract(&[ss.expose(), es.expose()])
         } else {
             transcript.extract(&[ss.expose()])
@@ -203,8 +226,7 @@ impl<'a, S: Suite, B: KemScheme> Start<'a, S, B> {
         transcript.absorb(box1);
         transcript.absorb(&credential.hash());
         let s = credential.secret(suite, key.share())?;
-        let mixed = transcript.extract(&[s.expose()]);
-        Ok((len, AwaitM2::new(suite, config, mixed, e)))
+        Ok(transcript.extract(&[s.expose()]))
     }
 }
 

@@ -63,7 +63,9 @@ impl<'a> Offer<'a> {
                 .dh()
                 .agree(e, self.share, secrets.ee.insert(SharedSecret::zeroed()))?;
         }
-        if let Credential::Kem { secret, .. } = credential {
+        if cfg!(feature = "kem-auth")
+            && let Credential::Kem { secret, .. } = credential
+        {
             let ss_p = secrets.ss_p.insert(SharedSecret::zeroed());
             suite.kem().decaps(secret.dk, secret.z, self.ct, ss_p)?;
         }

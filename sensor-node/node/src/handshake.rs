@@ -45,8 +45,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
         if self.prepared.is_some() {
             return Ok(());
         }
-        self.prepared = Some(self.phase(Phase::Prepare, Self::write_m1)?);
-        Ok(())
+        self.phase(Phase::Prepare, Self::write_m1)
     }
 
     /// Connects, makes the handshake and sends the inner CONNECT.
@@ -66,7 +65,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
     }
 
     #[inline(never)]
-    fn write_m1(&mut self) -> Outcome<Prepared<S>, L, N> {
+    fn write_m1(&mut self) -> Outcome<(), L, N> {
         let (newer, older) = self.board.store.pins()?;
         let pin = older.filter(|_| self.older_pin).unwrap_or(newer);
         let len = self.board.store.pin(pin, self.buffers.work)?;
@@ -95,12 +94,13 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
         let m1_len = m1_len(id, mode, self.broker_kem.id());
         let (m1, packet_len) = frame_connect(self.buffers.flight, m1_len as u16)?;
         let (_, await_m2) = Start::with_kem(self.suite, self.broker_kem, &config)?.write_m1(&mut self.drbg, m1)?;
-        Ok(Prepared {
+        self.prepared = Some(Prepared {
             await_m2,
             packet_len,
             origin: Origin { mode, pin, kid },
             burn: Deadline::after(&mut self.board.clock, BURN_MS),
-        })
+        });
+        Ok(())
     }
 
     /// One attempt; whatever it ends in, the counters know.

@@ -20,7 +20,9 @@ use crate::{Clock, Error, Link, Node, Nv, Outcome, Phase, clock::Deadline, hands
 
 /// A session in which one can publish and subscribe. After an error it is over: drop it, wait
 /// [`Node::retry_ms`](crate::Node::retry_ms), connect again.
-pub struct Session<'n, 'a, S: Suite, B, L, C, N> {
+///
+/// Dropping it closes the connection without a goodbye, so that the will is published.
+pub struct Session<'n, 'a, S: Suite, B, L: Link, C, N> {
     node: &'n mut Node<'a, S, B, L, C, N>,
     origin: Origin,
     control: Reader,
@@ -239,6 +241,14 @@ impl<'n, 'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'n, 'a, S
         self.node.established = None;
         self.node.failed();
         error
+    }
+}
+
+impl<S: Suite, B, L: Link, C, N> Drop for Session<'_, '_, S, B, L, C, N> {
+    fn drop(&mut self) {
+        if self.node.established.take().is_some() {
+            self.node.board.link.close();
+        }
     }
 }
 
