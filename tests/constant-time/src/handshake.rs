@@ -2,6 +2,7 @@
 //! secrets, rms, and the state of both generators, from which all ephemeral secrets come. What goes over the wire is public from
 //! there on; so is what the peer's application says.
 
+use crabgrind::callgrind;
 use hybrid_handshake::{
     Error, Established,
     broker::{Enrolled, M2Params},
@@ -188,6 +189,32 @@ fn strangers() {
             assert_eq!(handshake(&world, &mut rngs, &params).err(), Some(Error::Rejected));
         }
     }
+}
+
+/// The broker's work for a client that knows the broker key and an id but no secret; callgrind counts it.
+pub(crate) fn probe(mode: &str, id: &str) {
+    let (mode, suite) = (if mode == "psk" { Mode::Psk } else { Mode::Kem }, SuiteId::HOST_DEFAULT);
+    let world = World::new(suite, mode);
+    let (psk, device) = (Psk::from_bytes([0x77; 32]), KeyPair::new(suite.kem(), suite, 77));
+    let enrolled = match (id, mode) {
+        ("unknown", _) => Enrolled::Unknown,
+        ("wrong-type", Mode::Psk) | ("wrong-secret", Mode::Kem) => Enrolled::Kem(device.public()),
+        ("wrong-type", _) | ("wrong-secret", _) => Enrolled::Psk(&psk),
+        _ => panic!("no such id"),
+    };
+    let params = M2Params {
+        enrolled,
+        ..world.m2_params()
+    };
+    let (mut m1, ..) = wire::first_flight(&world);
+    let (mut m2, mut m3) = (vec![0; 6000], vec![0x5a; suite.kem().ct_len() + 30 + 16]);
+    let mut rng = Drbg::broker(&[0xb0; 32]);
+    callgrind::toggle_collect();
+    let refused = read_m1(&world, world.any_suite(), &mut m1)
+        .and_then(|(_, send_m2)| send_m2.write_m2(&params, &mut rng, &mut m2))
+        .and_then(|(_, await_m3)| await_m3.read_m3(&mut m3).map(drop));
+    callgrind::toggle_collect();
+    assert_eq!(refused, Err(Error::Rejected));
 }
 
 /// What goes over the wire, public from here on.
