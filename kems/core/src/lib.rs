@@ -4,6 +4,12 @@
 #![no_std]
 #![deny(unsafe_code)]
 #![cfg_attr(target_arch = "avr", feature(asm_experimental_arch))]
+// A constant product is computed by the compiler, any other one in assembly.
+#![cfg_attr(
+    target_arch = "avr",
+    feature(const_eval_select, core_intrinsics),
+    allow(internal_features)
+)]
 #[cfg(feature = "testkit")]
 extern crate std;
 

@@ -24,6 +24,21 @@ impl<const Q: i16> Zq<Q> {
     /// Montgomery product. In: |a b| < 2^15 Q, for instance any a and |b| < Q. Out: a b / R mod Q, |out| < Q.
     #[inline(always)]
     pub const fn mul(a: i16, b: i16) -> i16 {
+        #[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
+        return core::intrinsics::const_eval_select((a, b), Self::const_mul, Self::native_mul);
+        #[cfg(any(not(target_arch = "avr"), kemqtt_portable))]
+        Self::const_mul(a, b)
+    }
+
+    #[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
+    #[inline(always)]
+    fn native_mul(a: i16, b: i16) -> i16 {
+        crate::backends::native::montgomery(a, b, Q, Self::QINV)
+    }
+
+    /// [`Self::mul`] in plain Rust.
+    #[inline(always)]
+    const fn const_mul(a: i16, b: i16) -> i16 {
         // Grouped so that a loop over `a` keeps one product out of it.
         let low = a.wrapping_mul(b.wrapping_mul(Self::QINV));
         high(a, b) - high(low, Q)

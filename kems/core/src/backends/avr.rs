@@ -11,6 +11,8 @@ mod routines {
         pub(super) fn ascon_p8(state: *mut [u64; 5]);
         pub(super) fn ascon_p12(state: *mut [u64; 5]);
         pub(super) fn keccak_f1600(state: *mut [u64; 25]);
+        /// No memory is touched.
+        pub(super) safe fn kem_montgomery(a: i16, b: i16, q: i16, qinv: i16) -> i16;
     }
 }
 
@@ -57,6 +59,30 @@ pub(crate) fn keccak_f1600(lanes: &mut [u64; 25]) {
             options(raw, nomem, nostack, preserves_flags)
         );
         routines::keccak_f1600(lanes);
+    }
+}
+
+/// [`Zq::mul`](crate::modular::Zq::mul) for the modulus `q` and its inverse modulo 2^16.
+#[inline(always)]
+pub(crate) fn montgomery(a: i16, b: i16, q: i16, qinv: i16) -> i16 {
+    routines::kem_montgomery(a, b, q, qinv)
+}
+
+/// Called by nobody: callers reach the routine itself, without a wrapper between, and this keeps it in the image.
+#[used]
+static ASSEMBLE_MONTGOMERY: fn() = assemble_montgomery;
+
+fn assemble_montgomery() {
+    // SAFETY: what is assembled lies in another section; nothing is executed here.
+    unsafe {
+        asm!(
+            ".ifndef kem_montgomery",
+            ".pushsection .text",
+            include_str!("avr/montgomery.S"),
+            ".popsection",
+            ".endif",
+            options(raw, nomem, nostack, preserves_flags)
+        );
     }
 }
 

@@ -1,11 +1,11 @@
-//! Permutations and compression in assembly against their portable twins. The exit code tells which one differs.
+//! Permutations, Montgomery products and compression in assembly against their portable twins. The exit code tells which one differs.
 #![no_std]
 #![no_main]
 
 use bench_avr::{Draw, exit, keeps_registers, require};
 use hkdf::Hkdf;
 use hybrid_handshake::schedule::expand;
-use kem_core::self_check::{ascon_agrees, keccak_agrees};
+use kem_core::self_check::{ascon_agrees, keccak_agrees, montgomery_agrees};
 use sha2::Sha256;
 
 #[unsafe(no_mangle)]
@@ -15,6 +15,7 @@ extern "C" fn main() -> ! {
         permutations(&mut draw, number);
         compression(&mut draw, number);
     }
+    products(&mut draw);
     hkdf_of_every_length(&mut draw);
     conventions();
     exit(0)
@@ -30,6 +31,18 @@ fn permutations(draw: &mut Draw, number: u8) {
     let [a, b, c, d, e, ..] = lanes;
     require(ascon_agrees(&[a, b, c, d, e]), 1);
     require(keccak_agrees(&lanes), 2);
+}
+
+fn products(draw: &mut Draw) {
+    for b in [0, 1, -1, 768, -768, 255, -256] {
+        for a in [0, 1, -1, 255, 256, -256, i16::MAX, i16::MIN] {
+            require(montgomery_agrees(a, b), 6);
+        }
+    }
+    for _ in 0..300 {
+        let word = draw.word();
+        require(montgomery_agrees(word as i16, (word >> 16) as i16 % 769), 6);
+    }
 }
 
 fn compression(draw: &mut Draw, number: u8) {
