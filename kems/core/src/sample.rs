@@ -71,9 +71,29 @@ pub const UNIFORM_BLOCK: usize = 32;
 #[inline(always)]
 fn cbd4<const ETA: usize>(bytes: &[u8; ETA]) -> [i16; 4] {
     const { assert!(ETA >= 1 && ETA <= 5) };
-    let bits = bytes.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
-    let lowest = (0..8).fold(0u64, |mask, field| mask | 1 << (ETA * field));
-    let weights = (0..ETA).fold(0u64, |sum, bit| sum + ((bits >> bit) & lowest));
-    let field = |i: usize| (weights >> (ETA * i)) as i16 & ((1 << ETA) - 1);
-    core::array::from_fn(|i| field(2 * i) - field(2 * i + 1))
+    // In the narrowest integer that holds the bits, and by constant shifts: small machines work byte by byte.
+    macro_rules! in_words_of {
+        ($word:ty) => {{
+            let bits = bytes
+                .iter()
+                .rev()
+                .fold(0, |bits: $word, &byte| bits.wrapping_shl(8) | <$word>::from(byte));
+            let lowest = (0..8).fold(0, |mask: $word, field| mask | 1 << (ETA * field));
+            let mut weights = (0..ETA).fold(0, |sum: $word, bit| sum + ((bits >> bit) & lowest));
+            core::array::from_fn(|_| {
+                let mut field = || {
+                    let weight = (weights & ((1 << ETA) - 1)) as i16;
+                    weights = weights.wrapping_shr(ETA as u32);
+                    weight
+                };
+                field() - field()
+            })
+        }};
+    }
+    match ETA {
+        1 => in_words_of!(u8),
+        2 => in_words_of!(u16),
+        3 | 4 => in_words_of!(u32),
+        _ => in_words_of!(u64),
+    }
 }

@@ -24,7 +24,7 @@ pub(super) fn multiply(ct: &[u8; CT_LEN], f: &[u8; F_LEN], v: &mut [u8; N]) {
         bytes::unpack_f_prime(&mut f_low, low);
         bytes::unpack_f_prime(&mut f_high, high);
     }
-    multiply_halves(ct, &mut f_low, &mut f_high, v);
+    multiply_halves(ct, &mut f_low, &f_high, v);
     f_low.zeroize();
     f_high.zeroize();
 }
