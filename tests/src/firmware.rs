@@ -153,7 +153,11 @@ impl Field {
     fn node_command(&self, broker: SocketAddr, words: &[&str]) -> Command {
         let mut command = Command::new(&self.simulator);
         command.args(["node", "--broker", &broker.to_string(), "--nv", &self.file("node.nv")]);
-        command.args(["--max-seconds", "200"]).args(words).arg(&self.image);
+        // Its time-outs are long for a test; the broker answers in milliseconds.
+        command
+            .args(["--max-seconds", "300", "--idle-speed", "5"])
+            .args(words)
+            .arg(&self.image);
         command.stdin(Stdio::null());
         command
     }

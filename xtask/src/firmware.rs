@@ -17,7 +17,7 @@ use xshell::{Shell, cmd};
 pub(crate) use image::{Board, IMAGES, Image, folder, simulator};
 
 /// Which images.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct Options {
     /// Only images whose name contains this text, for example atmega1284p-suite-1011.
     #[arg(long, value_name = "TEXT", default_value = "")]

@@ -4,6 +4,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use std::{
     io::{BufRead, BufReader},
+    path::Path,
     process::{Command, Stdio},
     time::Instant,
 };
@@ -47,6 +48,7 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         step("assembly for AVR", || bench_avr::check(shell))?;
         step("assembly for Cortex-M4", || bench_m4::check(shell))?;
         step("simulators", || simulators::check(shell))?;
+        step("firmware images", || firmware::run(shell, &firmware::Options::default()))?;
         step("constant time", || constant_time::run(shell))?;
         step("formal model", || {
             let quick = prove::Options {
@@ -57,7 +59,9 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
             prove::run(shell, &quick)
         })?;
     }
-    let summary = step("tests", tests)?;
+    // Without the step above the tests of the images build what they need themselves.
+    let images = (!options.tests_only).then(firmware::folder);
+    let summary = step("tests", || tests(images.as_deref()))?;
     if !options.tests_only {
         step("vector files", || vectors::run(shell))?;
         step("fuzz targets", || {
@@ -94,12 +98,13 @@ struct Summary {
     ignored: u32,
 }
 
-fn tests() -> Result<Summary> {
+fn tests(images: Option<&Path>) -> Result<Summary> {
     let mut runner = Command::new(env!("CARGO"))
         .args(["test", "--locked", "--workspace", "--all-features", "--no-fail-fast"])
         .current_dir(crate::root())
         // `cargo test` builds the programs before it runs the first test.
         .env("KEMQTT_TEST_BINARIES", binaries()?)
+        .envs(images.map(|folder| ("KEMQTT_FIRMWARE", folder)))
         .stdout(Stdio::piped())
         .spawn()?;
     let output = runner.stdout.take().context("the test runner has no output")?;

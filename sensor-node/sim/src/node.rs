@@ -56,6 +56,10 @@ pub struct Until {
     pub device_time: Option<Duration>,
 }
 
+/// How fast a node's time may pass while it waits, in its seconds for one of ours.
+#[derive(Clone, Copy, Debug)]
+pub struct IdleSpeed(pub f64);
+
 /// Why a node stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -72,7 +76,7 @@ pub enum End {
 /// Runs the node until then. `report` sees every event, and the machine as it is at that moment.
 ///
 /// The simulators outrun the chips, the broker and the network do not: while the core sleeps or its firmware waits for the
-/// broker, the node's time passes no faster than ours.
+/// broker, the node's time passes no faster than `idle_speed` says.
 ///
 /// # Errors
 /// Those of `report`.
@@ -80,6 +84,7 @@ pub fn run<M: Machine>(
     machine: &mut M,
     bridge: &mut Bridge,
     until: &Until,
+    idle_speed: IdleSpeed,
     mut report: impl FnMut(&mut M, Event) -> Result<()>,
 ) -> Result<End> {
     let slice = (u64::from(machine.frequency()) / SLICES_A_SECOND).max(1);
@@ -133,7 +138,8 @@ pub fn run<M: Machine>(
         let waits = stop == Stop::Asleep || machine.current_mark().is_some_and(|id| WAITING.contains(&id));
         if waits && to_node.is_empty() && machine.uart_pending() == 0 {
             let passed = (machine.cycle() - cycle) as f64 / f64::from(machine.frequency());
-            pace.wait(Duration::from_secs_f64(passed).saturating_sub(began.elapsed()));
+            let passed = Duration::from_secs_f64(passed / idle_speed.0);
+            pace.wait(passed.saturating_sub(began.elapsed()));
         }
     }
 }

@@ -16,7 +16,7 @@ use kemqtt_sim::{
     link::Bridge,
     m4::{self, M4},
     machine::Machine,
-    node::{self, End, Event, Until},
+    node::{self, End, Event, IdleSpeed, Until},
 };
 
 #[derive(Args)]
@@ -47,6 +47,9 @@ pub(crate) struct Options {
     /// Stop after that many seconds of the node's time.
     #[arg(long, value_name = "SECONDS")]
     max_seconds: Option<f64>,
+    /// How fast the node's time may pass while it waits, in its seconds for one of ours.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    idle_speed: f64,
 }
 
 impl Options {
@@ -84,13 +87,19 @@ impl Options {
         let mut saved = Vec::new();
         let mut save = |machine: &mut M| keep(machine, self.nv.as_deref(), &mut saved);
         let mut out = std::io::stdout();
-        let end = node::run(&mut machine, &mut bridge, &until, |machine, event| {
-            if matches!(event, Event::Log { .. }) {
-                save(machine)?;
-            }
-            writeln!(out, "{}", serde_json::to_string(&event)?)?;
-            Ok(out.flush()?)
-        })?;
+        let end = node::run(
+            &mut machine,
+            &mut bridge,
+            &until,
+            IdleSpeed(self.idle_speed),
+            |machine, event| {
+                if matches!(event, Event::Log { .. }) {
+                    save(machine)?;
+                }
+                writeln!(out, "{}", serde_json::to_string(&event)?)?;
+                Ok(out.flush()?)
+            },
+        )?;
         save(&mut machine)?;
         let summary = serde_json::json!({
             "event": "end",
