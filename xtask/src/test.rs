@@ -4,13 +4,13 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use std::{
     io::{BufRead, BufReader},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     time::Instant,
 };
 use xshell::{Shell, cmd};
 
-use crate::{bench_avr, bench_m4, constant_time, embedded, fuzz, prove, setup, simulators, vectors};
+use crate::{bench_avr, bench_m4, constant_time, embedded, firmware, fuzz, prove, setup, simulators, vectors};
 
 /// What to leave out; nothing by default, and CI leaves out nothing.
 #[derive(Args)]
@@ -48,7 +48,9 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         step("assembly for AVR", || bench_avr::check(shell))?;
         step("assembly for Cortex-M4", || bench_m4::check(shell))?;
         step("simulators", || simulators::check(shell))?;
-        step("firmware images", || firmware::run(shell, &firmware::Options::default()))?;
+        step("firmware images", || {
+            firmware::run(shell, &firmware::Options::default())
+        })?;
         step("constant time", || constant_time::run(shell))?;
         step("formal model", || {
             let quick = prove::Options {
@@ -124,7 +126,7 @@ fn tests(images: Option<&Path>) -> Result<Summary> {
 }
 
 /// Where `cargo test` puts the programs of the workspace.
-pub(crate) fn binaries() -> Result<std::path::PathBuf> {
+pub(crate) fn binaries() -> Result<PathBuf> {
     let metadata = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--format-version", "1"])
         .current_dir(crate::root())
@@ -133,7 +135,7 @@ pub(crate) fn binaries() -> Result<std::path::PathBuf> {
     let target = metadata["target_directory"]
         .as_str()
         .context("cargo metadata names no target directory")?;
-    Ok(std::path::Path::new(target).join("debug"))
+    Ok(Path::new(target).join("debug"))
 }
 
 impl Summary {
