@@ -44,7 +44,7 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     let mut found = false;
     for image in IMAGES.iter().filter(|image| image.name().contains(&options.only)) {
         found = true;
-        let elf = image.build(shell)?;
+        let elf = image.build(shell, false)?;
         if image.board == Board::Avr {
             lint_avr(shell, &elf)?;
         }

@@ -74,7 +74,10 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
             .map(|image| image.suite);
         bail!("{} runs {}", board.mcu(), suites.collect::<Vec<_>>().join(", "));
     };
-    let (elf, simulator) = (image.build(shell)?, firmware::simulator(shell)?);
+    let (elf, simulator) = (
+        image.build(shell, matches!(options.mode, Mode::Kem))?,
+        firmware::simulator(shell)?,
+    );
     let home = Home::new(shell, image, options.mode)?;
     let mut broker = home.broker()?;
     let events = home.node(&simulator, &elf, options.messages);

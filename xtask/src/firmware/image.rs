@@ -72,22 +72,24 @@ impl Image {
         format!("{}-{}", self.board.mcu(), self.feature)
     }
 
-    /// Builds the image and gives the path of a copy that the next image does not overwrite.
-    pub(crate) fn build(&self, shell: &Shell) -> Result<PathBuf> {
+    /// Builds the image, for devices with a pre-shared key or (`kem_auth`) with a key pair of their own, and gives the path
+    /// of a copy that the next image does not overwrite.
+    pub(crate) fn build(&self, shell: &Shell, kem_auth: bool) -> Result<PathBuf> {
         let target = {
             let _folder = shell.push_dir(self.board.folder());
             // AVR has no prebuilt `core`; building it is an unstable feature of cargo that the pinned stable toolchain has too.
             let _bootstrap = shell.push_env("RUSTC_BOOTSTRAP", "1");
             let (suite, board) = (self.feature, self.board.feature());
+            let mode = if kem_auth { ",kem-auth" } else { "" };
             cmd!(
                 shell,
-                "cargo build --quiet --release --locked --no-default-features --features {suite}{board}"
+                "cargo build --quiet --release --locked --no-default-features --features {suite}{board}{mode}"
             )
             .quiet()
             .run()?;
             target_folder(shell)?
         };
-        let image = folder().join(self.name() + ".elf");
+        let image = folder().join(self.name() + if kem_auth { "-kem-auth.elf" } else { ".elf" });
         fs::create_dir_all(folder())?;
         fs::copy(target.join(self.board.elf()), &image).context("the firmware crate gives no image")?;
         Ok(image)
