@@ -43,7 +43,7 @@ fn main() -> ! {
     };
     let noise = entropy::gather();
     let (suite, broker_kem) = (Active::new(), FixedKem::<BrokerKem>::new());
-    let ok = sensor::run(suite, broker_kem, board, ARENA, &noise, board::sample, suite::test);
+    let ok = sensor::run(suite, broker_kem, &mut board, ARENA, &noise, board::sample, suite::test);
     board::exit(ok);
 }
 

@@ -88,7 +88,6 @@ where
         let (id, interval_ms) = (settings.id, u32::from(settings.interval_s) * 1000);
         let mut topic = Text::<48>::default();
         topic.push(&["sensors/", id.as_str(), "/reading"]);
-        self.node.prepare()?;
         let options = Options {
             keep_alive_s: KEEP_ALIVE_S,
             will: None,
