@@ -151,7 +151,7 @@ impl Home {
             Mode::Psk => {
                 cmd!(shell, "{program} enroll node --out {credential} {files...}")
                     .quiet()
-                    .run()?;
+                    .read()?;
             }
             Mode::Kem => {
                 let (suite, public) = (image.suite, this.file("node.public"));
@@ -164,7 +164,7 @@ impl Home {
                 fs::write(&public, line)?;
                 cmd!(shell, "{program} enroll node --device-key {public} {files...}")
                     .quiet()
-                    .run()?;
+                    .read()?;
             }
         }
         let (simulator, nv, pin) = (
