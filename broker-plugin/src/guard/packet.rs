@@ -31,6 +31,8 @@ pub(crate) struct Publish<'a> {
 pub(crate) struct Subscription<'a> {
     pub(crate) filter: &'a str,
     pub(crate) qos: u8,
+    /// Whether retained messages come again although there is such a subscription already (Retain Handling 0).
+    pub(crate) retained: bool,
 }
 
 /// Packet types that a client may send behind its CONNECT (MQTT 5.0 table 2-1).
@@ -144,7 +146,11 @@ pub(crate) fn read_subscriptions<'a>(
         if no_local && topic::shared(filter).is_some() {
             return Err(protocol_error("No Local on a shared subscription"));
         }
-        each(Subscription { filter, qos });
+        each(Subscription {
+            filter,
+            qos,
+            retained: retain_handling == 0,
+        });
     }
     Ok((id, identifier))
 }

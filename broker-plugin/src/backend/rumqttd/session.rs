@@ -3,7 +3,7 @@
 mod end;
 mod subscribe;
 
-use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
+use std::{collections::VecDeque, future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use hybrid_handshake::mqtt::{FixedHeader, PacketType, ReasonCode};
@@ -68,6 +68,9 @@ struct Session {
     inbound: Inbound,
     outbound: Outbound,
     subscriptions: Subscriptions,
+    /// SUBACKs and UNSUBACKs for the client, one for each PINGREQ that the router has not answered. Sent earlier, they would
+    /// promise too much: another client's next message may overtake the subscription in the router.
+    promised: VecDeque<Vec<u8>>,
     /// For the client.
     out: Vec<u8>,
     /// For the router, handed over after each step.
@@ -106,6 +109,7 @@ impl Session {
             inbound: Inbound::new(client.version, unreleased),
             outbound: Outbound::new(client.version, client.receive_maximum, client.max_packet),
             subscriptions: Subscriptions::new(filters, shares_tx),
+            promised: VecDeque::new(),
             out: Vec::new(),
             router: Vec::new(),
             claim,
@@ -115,7 +119,7 @@ impl Session {
         session.subscriptions.rejoin(&session.broker, shares).await;
         if present {
             // What the router has ready shares one wake-up with its CONNACK; the answer to this is another one.
-            session.router.push(Packet::PingReq(PingReq));
+            session.promise(Vec::new());
         }
         Ok(session)
     }
@@ -194,11 +198,18 @@ impl Session {
             PacketType::Pubrel => self.inbound.release(read_ack(self.version, &body)?.0, out),
             PacketType::Pubcomp => self.outbound.completed(read_ack(self.version, &body)?.0, out, router),
             PacketType::Subscribe => {
+                let mut answer = Vec::new();
                 self.subscriptions
-                    .subscribe(&self.broker, self.version, &body, out, router)
+                    .subscribe(&self.broker, self.version, &body, &mut answer, router)
                     .await?;
+                self.promise(answer);
             }
-            PacketType::Unsubscribe => self.subscriptions.unsubscribe(self.version, &body, out, router)?,
+            PacketType::Unsubscribe => {
+                let mut answer = Vec::new();
+                self.subscriptions
+                    .unsubscribe(self.version, &body, &mut answer, router)?;
+                self.promise(answer);
+            }
             PacketType::Pingreq => out.extend_from_slice(&[0xd0, 0]),
             PacketType::Disconnect => {
                 let (code, expiry) = read_disconnect(self.version, &body)?;
@@ -241,15 +252,23 @@ impl Session {
                 self.outbound.forward(message, out, router);
             }
             Notification::DeviceAck(rumqttd_ack) => {
-                // Everything but PUBREL was answered here already.
-                if let Packet::PubRel(release, _) = Packet::from(rumqttd_ack) {
-                    self.outbound.release(release.pkid, out, router);
+                match Packet::from(rumqttd_ack) {
+                    Packet::PubRel(release, _) => self.outbound.release(release.pkid, out, router),
+                    Packet::PingResp(_) => out.extend(self.promised.pop_front().unwrap_or_default()),
+                    // Everything else was answered here already.
+                    _ => {}
                 }
             }
             Notification::Unschedule => self.link_rx.wake().await.map_err(|_| End::RouterDied)?,
             _ => {}
         }
         Ok(())
+    }
+
+    /// Answers the client once the router has dealt with everything up to here.
+    fn promise(&mut self, answer: Vec<u8>) {
+        self.router.push(Packet::PingReq(PingReq));
+        self.promised.push_back(answer);
     }
 
     fn write_connack(&mut self, client: &Client, present: bool, assigned: bool) {

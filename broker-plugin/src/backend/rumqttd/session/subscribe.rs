@@ -49,7 +49,7 @@ impl Subscriptions {
         let mut wanted: Vec<Subscription<'_>> = Vec::new();
         let (id, identifier) = read_subscriptions(version, body, |entry| wanted.push(entry))?;
         let mut codes = Vec::with_capacity(wanted.len());
-        for Subscription { filter, qos } in wanted {
+        for Subscription { filter, qos, retained } in wanted {
             let code = if self.filters.len() + self.shares.len() >= MAX_FILTERS && !self.filters.contains_key(filter) {
                 ReasonCode::QuotaExceeded as u8
             } else if topic::shared(filter).is_some() {
@@ -58,7 +58,8 @@ impl Subscriptions {
                 // The router has no topics of its own and refuses such filters by ending the connection.
                 ReasonCode::TopicFilterInvalid as u8
             } else {
-                if self.filters.insert(filter.to_owned(), qos).is_some() {
+                let old = self.filters.insert(filter.to_owned(), qos);
+                if old.is_some_and(|old| old != qos || retained) {
                     // It would go on with the old QoS, and not send retained messages again.
                     router.extend(leave(filter, qos));
                 }
