@@ -1,25 +1,36 @@
-//! Threads for KEM and DH operations: few, with a bounded queue before them.
+//! Threads for KEM and DH operations: few, with a bounded queue before them in which resumptions go first.
 
-use std::sync::Arc;
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
-use tokio::{sync::Semaphore, task};
+use tokio::{sync::oneshot, task};
 
 /// Runs expensive operations off the network threads.
 #[derive(Clone)]
-pub(crate) struct Workers {
-    threads: Arc<Semaphore>,
-    queue: Arc<Semaphore>,
-    /// Places that only urgent work gets.
+pub(crate) struct Workers(Arc<Mutex<State>>);
+
+struct State {
+    /// Threads without work.
+    free: usize,
+    /// Operations that may wait.
+    limit: usize,
+    /// Places that new handshakes do not get.
     reserve: usize,
+    /// Who waits, by urgency.
+    waiting: [VecDeque<oneshot::Sender<Thread>>; URGENCIES],
 }
 
-/// Which work is refused first when the queue grows.
+/// Which work goes first, and is refused last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Urgency {
+    /// Resumptions: cheap, and their clients have paid before.
+    Resumption,
+    /// What is half paid for: M3, and steps of a re-authentication.
+    Begun,
     /// New handshakes: may fill three quarters of the queue.
-    Usual,
-    /// Resumptions, and handshakes that are half paid for: may fill it all.
-    First,
+    New,
 }
 
 /// The queue is full.
@@ -29,11 +40,12 @@ pub(crate) struct Busy;
 impl Workers {
     /// `threads` at work at once, `queue` more waiting.
     pub(crate) fn new(threads: usize, queue: usize) -> Self {
-        Self {
-            threads: Arc::new(Semaphore::new(threads)),
-            queue: Arc::new(Semaphore::new(threads + queue)),
+        Self(Arc::new(Mutex::new(State {
+            free: threads,
+            limit: queue,
             reserve: queue / 4,
-        }
+            waiting: Default::default(),
+        })))
     }
 
     /// Runs `work` on a worker thread.
@@ -45,19 +57,92 @@ impl Workers {
         urgency: Urgency,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Busy> {
-        if urgency == Urgency::Usual && self.queue.available_permits() <= self.reserve {
-            return Err(Busy);
-        }
-        let place = self.queue.clone().try_acquire_owned().map_err(|_| Busy)?;
-        let thread = self.threads.clone().acquire_owned().await.map_err(|_| Busy)?;
-        // Both permits go along: a caller that gives up must not free the place of work still running.
+        let thread = match self.place(urgency)? {
+            Place::Thread(thread) => thread,
+            Place::Queue(turn) => turn.await.map_err(|_| Busy)?,
+        };
+        // It goes along: a caller that gives up must not free the place of work still running.
         let done = task::spawn_blocking(move || {
-            let _permits = (place, thread);
+            let _thread = thread;
             work()
         });
         done.await.map_err(|_| Busy)
     }
+
+    fn place(&self, urgency: Urgency) -> Result<Place, Busy> {
+        let mut state = self.lock();
+        if state.free > 0 {
+            state.free -= 1;
+            return Ok(Place::Thread(Thread(Some(self.clone()))));
+        }
+        let room = match urgency {
+            Urgency::Resumption | Urgency::Begun => state.limit,
+            Urgency::New => state.limit - state.reserve,
+        };
+        if state.waiting() >= room {
+            // Those that gave up leave their places only now.
+            state
+                .waiting
+                .iter_mut()
+                .for_each(|queue| queue.retain(|turn| !turn.is_closed()));
+            if state.waiting() >= room {
+                return Err(Busy);
+            }
+        }
+        let (turn, mine) = oneshot::channel();
+        if let Some(queue) = state.waiting.get_mut(urgency as usize) {
+            queue.push_back(turn);
+        }
+        Ok(Place::Queue(mine))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while it is held.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
+
+impl State {
+    fn waiting(&self) -> usize {
+        self.waiting.iter().map(VecDeque::len).sum()
+    }
+
+    /// The most urgent of those that wait, the longest waiting among them.
+    fn next(&mut self) -> Option<oneshot::Sender<Thread>> {
+        self.waiting.iter_mut().find_map(VecDeque::pop_front)
+    }
+}
+
+enum Place {
+    Thread(Thread),
+    Queue(oneshot::Receiver<Thread>),
+}
+
+/// The right to use a thread; goes to the next in the queue when dropped.
+struct Thread(Option<Workers>);
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        let Some(workers) = self.0.take() else { return };
+        loop {
+            let next = {
+                let mut state = workers.lock();
+                let next = state.next();
+                if next.is_none() {
+                    state.free += 1;
+                }
+                next
+            };
+            match next.map(|turn| turn.send(Self(Some(workers.clone())))) {
+                None | Some(Ok(())) => return,
+                // That one has given up: the right is still ours.
+                Some(Err(mut returned)) => returned.0 = None,
+            }
+        }
+    }
+}
+
+const URGENCIES: usize = 3;
 
 #[cfg(test)]
 mod tests {
@@ -65,52 +150,118 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
-    async fn a_full_queue_refuses_and_a_free_one_takes_again() {
-        let workers = Workers::new(1, 1);
+    type Running<T> = task::JoinHandle<Result<T, Busy>>;
+
+    /// Occupies one thread until the sender says so.
+    fn occupy(workers: &Workers) -> (mpsc::Sender<()>, Running<bool>) {
         let (release, gate) = mpsc::channel::<()>();
-        let running = tokio::spawn({
-            let workers = workers.clone();
-            async move { workers.run(Urgency::First, move || gate.recv().is_ok()).await }
-        });
-        let waiting = tokio::spawn({
-            let workers = workers.clone();
-            async move { workers.run(Urgency::First, || 7).await }
-        });
-        while workers.queue.available_permits() > 0 {
+        let workers = workers.clone();
+        let running = tokio::spawn(async move { workers.run(Urgency::New, move || gate.recv().is_ok()).await });
+        (release, running)
+    }
+
+    async fn waiting(workers: &Workers, count: usize) {
+        while workers.lock().free > 0 || workers.lock().waiting() != count {
             task::yield_now().await;
         }
-        assert_eq!(workers.run(Urgency::First, || 8).await, Err(Busy));
-        release.send(()).unwrap();
-        assert_eq!((running.await.unwrap(), waiting.await.unwrap()), (Ok(true), Ok(7)));
-        assert_eq!(workers.run(Urgency::First, || 9).await, Ok(9));
+    }
+
+    fn spawn<T: Send + 'static>(
+        workers: &Workers,
+        urgency: Urgency,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Running<T> {
+        let workers = workers.clone();
+        tokio::spawn(async move { workers.run(urgency, work).await })
     }
 
     #[tokio::test]
-    async fn the_last_quarter_of_the_queue_is_for_urgent_work() {
-        let workers = Workers::new(1, 4);
-        let (release, gate) = mpsc::channel::<()>();
-        let mut running = vec![tokio::spawn({
-            let workers = workers.clone();
-            async move { workers.run(Urgency::Usual, move || gate.recv().is_ok()).await }
-        })];
-        for left in (1..=4).rev() {
-            while workers.queue.available_permits() > left {
-                task::yield_now().await;
-            }
-            let workers = workers.clone();
-            let urgency = if left > 1 { Urgency::Usual } else { Urgency::First };
-            if left == 1 {
-                assert_eq!(workers.run(Urgency::Usual, || true).await, Err(Busy));
-            }
-            running.push(tokio::spawn(async move { workers.run(urgency, || true).await }));
-        }
-        while workers.queue.available_permits() > 0 {
-            task::yield_now().await;
+    async fn a_full_queue_refuses_and_a_free_one_takes_again() {
+        let workers = Workers::new(1, 1);
+        let (release, running) = occupy(&workers);
+        waiting(&workers, 0).await;
+        let second = spawn(&workers, Urgency::Begun, || 7);
+        waiting(&workers, 1).await;
+        assert_eq!(workers.run(Urgency::Begun, || 8).await, Err(Busy));
+        release.send(()).unwrap();
+        assert_eq!((running.await.unwrap(), second.await.unwrap()), (Ok(true), Ok(7)));
+        assert_eq!(workers.run(Urgency::Begun, || 9).await, Ok(9));
+    }
+
+    #[tokio::test]
+    async fn resumptions_go_first_whoever_came_before() {
+        let workers = Workers::new(1, 8);
+        let (release, running) = occupy(&workers);
+        waiting(&workers, 0).await;
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let mut queued = Vec::new();
+        let asked = [
+            (Urgency::New, "new 1"),
+            (Urgency::Begun, "begun 1"),
+            (Urgency::New, "new 2"),
+            (Urgency::Resumption, "resumption 1"),
+            (Urgency::Begun, "begun 2"),
+            (Urgency::Resumption, "resumption 2"),
+        ];
+        for (count, (urgency, name)) in asked.into_iter().enumerate() {
+            let order = order.clone();
+            queued.push(spawn(&workers, urgency, move || order.lock().unwrap().push(name)));
+            waiting(&workers, count + 1).await;
         }
         release.send(()).unwrap();
-        for work in running {
+        assert_eq!(running.await.unwrap(), Ok(true));
+        for work in queued {
+            assert_eq!(work.await.unwrap(), Ok(()));
+        }
+        let expected = ["resumption 1", "resumption 2", "begun 1", "begun 2", "new 1", "new 2"];
+        assert_eq!(*order.lock().unwrap(), expected);
+    }
+
+    #[tokio::test]
+    async fn the_last_quarter_of_the_queue_is_not_for_new_handshakes() {
+        let workers = Workers::new(1, 4);
+        let (release, running) = occupy(&workers);
+        waiting(&workers, 0).await;
+        let mut queued = Vec::new();
+        for count in 1..=3 {
+            queued.push(spawn(&workers, Urgency::New, || true));
+            waiting(&workers, count).await;
+        }
+        assert_eq!(workers.run(Urgency::New, || true).await, Err(Busy));
+        queued.push(spawn(&workers, Urgency::Resumption, || true));
+        waiting(&workers, 4).await;
+        assert_eq!(workers.run(Urgency::Resumption, || true).await, Err(Busy));
+        release.send(()).unwrap();
+        for work in queued.into_iter().chain([running]) {
             assert_eq!(work.await.unwrap(), Ok(true));
         }
+    }
+
+    #[tokio::test]
+    async fn who_gives_up_loses_his_place_and_blocks_nobody() {
+        let workers = Workers::new(1, 1);
+        let (release, running) = occupy(&workers);
+        waiting(&workers, 0).await;
+        let impatient = spawn(&workers, Urgency::Begun, || 1);
+        waiting(&workers, 1).await;
+        impatient.abort();
+        assert!(impatient.await.is_err());
+        let patient = spawn(&workers, Urgency::Begun, || 2);
+        task::yield_now().await;
+        release.send(()).unwrap();
+        assert_eq!((running.await.unwrap(), patient.await.unwrap()), (Ok(true), Ok(2)));
+        // And one that gives up while nobody comes after it.
+        let (release, running) = occupy(&workers);
+        waiting(&workers, 0).await;
+        let impatient = spawn(&workers, Urgency::Begun, || 3);
+        waiting(&workers, 1).await;
+        impatient.abort();
+        release.send(()).unwrap();
+        assert_eq!(running.await.unwrap(), Ok(true));
+        while workers.lock().free == 0 {
+            task::yield_now().await;
+        }
+        assert_eq!(workers.run(Urgency::New, || 4).await, Ok(4));
+        assert_eq!(workers.lock().free, 1);
     }
 }

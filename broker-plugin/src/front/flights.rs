@@ -64,6 +64,8 @@ pub(super) struct Offer {
     pub(super) m2: Vec<u8>,
     /// Largest outer packet that the client takes.
     pub(super) packet_limit: u16,
+    /// Of its answer.
+    urgency: Urgency,
     state: AwaitM3<AnySuite>,
 }
 
@@ -134,12 +136,18 @@ pub(super) async fn answer(
     let packet_limit = opened.state.limits().packet();
     let shared = shared.clone();
     let workers = shared.workers.clone();
-    let made = workers.run(urgency(opened.claim().mode), move || {
+    let now = urgency(opened.claim().mode);
+    let then = match now {
+        Urgency::New => Urgency::Begun,
+        Urgency::Begun | Urgency::Resumption => now,
+    };
+    let made = workers.run(now, move || {
         let (m2, state) = write_m2(&shared, opened, device.as_ref())?;
         Ok::<_, Error>((
             Offer {
                 m2,
                 packet_limit,
+                urgency: then,
                 state,
             },
             device,
@@ -150,7 +158,7 @@ pub(super) async fn answer(
 
 /// Opens box3 on a worker; gives the application's CONNECT.
 pub(super) async fn open_m3(shared: &Shared, offer: Offer, mut m3: Vec<u8>) -> Result<(Vec<u8>, Proved), Refusal> {
-    let opened = shared.workers.run(Urgency::First, move || {
+    let opened = shared.workers.run(offer.urgency, move || {
         let (connect, proved) = offer.state.read_m3(&mut m3)?;
         Ok::<_, Error>((connect.to_vec(), proved))
     });
@@ -197,8 +205,8 @@ pub(super) fn ticket(
 /// Resumptions are cheap and finish what was paid for already.
 const fn urgency(mode: Mode) -> Urgency {
     match mode {
-        Mode::Resume => Urgency::First,
-        Mode::Kem | Mode::Psk | Mode::Anonymous => Urgency::Usual,
+        Mode::Resume => Urgency::Resumption,
+        Mode::Kem | Mode::Psk | Mode::Anonymous => Urgency::New,
     }
 }
 

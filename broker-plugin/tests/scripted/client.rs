@@ -370,7 +370,8 @@ impl Session {
         (Ticket::new(&self.established, device, last, lifetime, sealed), lifetime)
     }
 
-    async fn record(&mut self) -> Option<()> {
+    /// Reads one record; `None` at the end of the stream.
+    pub async fn record(&mut self) -> Option<()> {
         let mut record = vec![0; MIN_LEN];
         within(self.wire.stream.read_exact(&mut record)).await.ok()?;
         let needed = self.established.opener.needed(&record).expect("a record");

@@ -141,7 +141,7 @@ impl<'a> Renewal<'a> {
         let Some(Asked::Answer(answer)) = asked else {
             return Err(End::Broken);
         };
-        let finished = self.shared.workers.run(Urgency::First, move || {
+        let finished = self.shared.workers.run(Urgency::Begun, move || {
             let mut success = vec![0; HEADER_LEN + 1];
             let (len, keys) = state.finish(&parse(&answer)?, &mut success)?;
             success.truncate(len);
@@ -170,7 +170,7 @@ impl<'a> Renewal<'a> {
         device: Device,
     ) -> Result<(Vec<u8>, AwaitAnswer<AnySuite>), End> {
         let (suite, key) = (self.suite, self.key.clone());
-        let made = self.shared.workers.run(Urgency::First, move || {
+        let made = self.shared.workers.run(Urgency::Begun, move || {
             let psk;
             let enrolled = match &device.credential {
                 Credential::Psk(bytes) => {
