@@ -163,7 +163,7 @@ impl Bridge {
             outcome = attempt => outcome,
             () = application.early.closed() => return Ok(()),
         };
-        match outcome {
+        let ended = match outcome {
             Ok((stream, connack)) => {
                 self.remember(&stream.reauthentication());
                 splice::run(application.early, stream, &connack).await
@@ -172,6 +172,18 @@ impl Bridge {
                 application.refuse(error.reason()).await;
                 Err(error)
             }
+        };
+        self.prepare().await;
+        ended
+    }
+
+    /// For the client's next connection, which is not there yet.
+    async fn prepare(&self) {
+        let config = self.shared.config.clone();
+        let prepared = tokio::task::spawn_blocking(move || config.prepare()).await;
+        if let Ok(Err(error)) = prepared {
+            // The next attempt will say it to somebody.
+            tracing::debug!(%error, "no first message prepared");
         }
     }
 

@@ -6,11 +6,14 @@ use std::time::Duration;
 
 use hybrid_handshake::suite::{AnySuite, SuiteId};
 
-use crate::error::ConfigError;
+use crate::error::{ConfigError, Error};
 use crate::store::{Credential, Pins, Tickets};
+use crate::stream::handshake;
+use crate::stream::prepared::Shelf;
 use crate::wire::Observer;
 
-/// How to connect: to whom, as whom, with which suite. Cheap to clone; clones share pins and tickets.
+/// How to connect: to whom, as whom, with which suite. Cheap to clone; clones share pins, tickets and the first message
+/// of a handshake that is prepared.
 #[derive(Clone)]
 pub struct Config {
     pub(crate) pins: Pins,
@@ -22,6 +25,7 @@ pub struct Config {
     pub(crate) timeouts: Timeouts,
     pub(crate) tickets: Option<Tickets>,
     pub(crate) reauthenticate: Reauthenticate,
+    pub(crate) shelf: Shelf,
     pub(crate) observer: Option<Arc<dyn Observer>>,
 }
 
@@ -61,6 +65,7 @@ impl Config {
             timeouts: Timeouts::default(),
             tickets: Some(Tickets::in_memory()),
             reauthenticate: Reauthenticate::default(),
+            shelf: Shelf::default(),
             observer: None,
         }
     }
@@ -113,6 +118,16 @@ impl Config {
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = Some(observer);
         self
+    }
+
+    /// Makes the first message of the next handshake now, while there is time: a key encapsulation and a key pair. It
+    /// stays in memory for a day at most, is used once and, like any first message, sent again unchanged if nobody has
+    /// answered it. A [`Bridge`](crate::Bridge) does this by itself whenever a connection has ended.
+    ///
+    /// # Errors
+    /// As [`Config::check`], and [`Error::Random`].
+    pub fn prepare(&self) -> Result<(), Error> {
+        handshake::prepare(self)
     }
 
     /// Finds settings that cannot work, before anything is sent.

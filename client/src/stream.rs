@@ -1,10 +1,11 @@
 //! A byte stream through the secure channel.
 
 pub(crate) mod control;
-mod handshake;
+pub(crate) mod handshake;
 pub(crate) mod incoming;
 mod outgoing;
 pub(crate) mod packet;
+pub(crate) mod prepared;
 pub(crate) mod reauth;
 mod waker;
 

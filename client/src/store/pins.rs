@@ -87,12 +87,14 @@ impl Pins {
     /// over to the new one everywhere.
     pub(crate) fn for_attempt(&self) -> Arc<[u8]> {
         let state = &mut *self.state();
-        let turn = state.attempts;
-        state.attempts = turn.wrapping_add(1);
-        match &state.next {
-            Some(next) if turn.is_multiple_of(2) => next.key.clone(),
-            _ => state.current.key.clone(),
-        }
+        let key = state.turn();
+        state.attempts = state.attempts.wrapping_add(1);
+        key
+    }
+
+    /// The key that the next attempt will have, as far as it can be told now.
+    pub(crate) fn next_attempt(&self) -> Arc<[u8]> {
+        self.state().turn()
     }
 
     /// The broker has proved `key`: if it is the new one, the old one goes.
@@ -167,6 +169,15 @@ impl Pins {
         let pins = [Some(&state.current), state.next.as_ref()];
         if let Err(error) = file::replace(path, &text::format_pins(pins.into_iter().flatten())) {
             tracing::warn!(%error, "what was learned of the broker's next key lasts until this program ends");
+        }
+    }
+}
+
+impl State {
+    fn turn(&self) -> Arc<[u8]> {
+        match &self.next {
+            Some(next) if self.attempts.is_multiple_of(2) => next.key.clone(),
+            _ => self.current.key.clone(),
         }
     }
 }

@@ -18,6 +18,7 @@ use zeroize::Zeroizing;
 
 use super::incoming::Incoming;
 use super::packet;
+use super::prepared::{MadeOf, Prepared};
 use crate::config::Config;
 use crate::error::{Attack, ConfigError, Error, Step};
 use crate::store::{Credential, Owner};
@@ -45,24 +46,18 @@ where
 {
     config.check()?;
     let pinned = config.pins.for_attempt();
-    let broker_key = BrokerKey::parse(&pinned).map_err(|_| ConfigError::Pin)?;
-    let owner = Owner {
-        broker: *broker_key.fingerprint(),
-        device: config.credential.id(),
-    };
+    let plan = Plan::new(config, &pinned)?;
+    let (owner, resumed) = (plan.owner, plan.resumed.clone());
     let tickets = config.tickets.as_ref();
-    let resumed = tickets.and_then(|tickets| tickets.for_attempt(&owner, config.suite));
-    let machine = client::Config {
-        broker_key,
-        credential: match resumed.as_deref() {
-            Some(ticket) => client::Credential::Ticket(ticket),
-            None => config.credential.view().map_err(|e| Error::at(Step::M1, e))?,
-        },
-        floor: config.floor,
-        limits: ClientLimits::new(config.record_limit, config.packet_limit).map_err(|_| ConfigError::Limits)?,
-        capabilities: capabilities(config),
-    };
-    let outcome = exchange(config, &machine, transport, connect).await;
+    let machine = plan.machine(config)?;
+    let outcome = exchange(
+        config,
+        &machine,
+        plan.made_of(&machine, config.suite),
+        transport,
+        connect,
+    )
+    .await;
     let books = tickets.filter(|_| resumed.is_some());
     match outcome {
         Ok((session, connack, incoming)) => {
@@ -87,31 +82,133 @@ where
     }
 }
 
+/// Makes an M1 for the next handshake, unless there is one.
+pub(crate) fn prepare(config: &Config) -> Result<(), Error> {
+    config.check()?;
+    let pinned = config.pins.next_attempt();
+    let plan = Plan::new(config, &pinned)?;
+    let machine = plan.machine(config)?;
+    let made_of = plan.made_of(&machine, config.suite);
+    if !config.shelf.has(&made_of) {
+        config
+            .shelf
+            .put(write_m1(config, &machine, made_of, &mut fresh_drbg()?)?);
+    }
+    Ok(())
+}
+
+/// With which key and which credential an attempt is made.
+struct Plan<'a> {
+    broker_key: BrokerKey<'a>,
+    owner: Owner,
+    resumed: Option<Arc<Ticket>>,
+}
+
+impl<'a> Plan<'a> {
+    fn new(config: &Config, pinned: &'a [u8]) -> Result<Self, Error> {
+        let broker_key = BrokerKey::parse(pinned).map_err(|_| ConfigError::Pin)?;
+        let owner = Owner {
+            broker: *broker_key.fingerprint(),
+            device: config.credential.id(),
+        };
+        let tickets = config.tickets.as_ref();
+        let resumed = tickets.and_then(|tickets| tickets.for_attempt(&owner, config.suite));
+        Ok(Self {
+            broker_key,
+            owner,
+            resumed,
+        })
+    }
+
+    fn machine<'m>(&'m self, config: &'m Config) -> Result<client::Config<'m>, Error> {
+        Ok(client::Config {
+            broker_key: self.broker_key,
+            credential: match self.resumed.as_deref() {
+                Some(ticket) => client::Credential::Ticket(ticket),
+                None => config.credential.view().map_err(|e| Error::at(Step::M1, e))?,
+            },
+            floor: config.floor,
+            limits: ClientLimits::new(config.record_limit, config.packet_limit).map_err(|_| ConfigError::Limits)?,
+            capabilities: capabilities(config),
+        })
+    }
+
+    fn made_of(&self, machine: &client::Config<'_>, suite: SuiteId) -> MadeOf {
+        MadeOf {
+            broker: self.owner.broker,
+            device: self.owner.device,
+            ticket: self.resumed.clone(),
+            suite,
+            limits: machine.limits,
+            capabilities: machine.capabilities,
+        }
+    }
+}
+
+fn write_m1(
+    config: &Config,
+    machine: &client::Config<'_>,
+    made_of: MadeOf,
+    drbg: &mut Drbg,
+) -> Result<Prepared, Error> {
+    let suite = AnySuite::new(config.suite).ok_or(ConfigError::Suite)?;
+    let m1 = m1_len(
+        config.suite,
+        machine.credential.mode(),
+        machine.broker_key.public().kem(),
+    );
+    let (packet, state) = framed(outer::frame_connect, m1, Step::M1, |out| {
+        Start::new(suite, machine)?.write_m1(drbg, out)
+    })?;
+    Ok(Prepared::new(packet, state, made_of))
+}
+
+fn fresh_drbg() -> Result<Drbg, Error> {
+    let mut os_bytes = Zeroizing::new([0; 32]);
+    getrandom::fill(&mut *os_bytes).map_err(|_| Error::Random)?;
+    Ok(Drbg::broker(&os_bytes))
+}
+
 /// M1 to M4.
 async fn exchange<T>(
     config: &Config,
     machine: &client::Config<'_>,
+    made_of: MadeOf,
     transport: &mut T,
     connect: &[u8],
 ) -> Result<(Established<AnySuite>, Vec<u8>, Incoming), Error>
 where
     T: AsyncRead + AsyncWrite + Unpin,
 {
-    let suite = AnySuite::new(config.suite).ok_or(ConfigError::Suite)?;
-    let mut os_bytes = Zeroizing::new([0; 32]);
-    getrandom::fill(&mut *os_bytes).map_err(|_| Error::Random)?;
-    let mut drbg = Drbg::broker(&os_bytes);
+    let mut drbg = fresh_drbg()?;
     let mut wire = Wire::new(config, transport);
-
     let mode = machine.credential.mode();
-    let m1 = m1_len(config.suite, mode, machine.broker_key.public().kem());
-    let (packet, mut await_m2) = framed(outer::frame_connect, m1, Step::M1, |out| {
-        Start::new(suite, machine)?.write_m1(&mut drbg, out)
-    })?;
-    wire.send(&packet, Packet::Connect, Some(Message::M1), Step::M1).await?;
-
-    let m2 = wire.receive_m2(m2_len(config.suite, mode)).await?;
-    let send_m3: SendM3<'_, AnySuite> = await_m2.read_m2(&m2, &mut drbg).map_err(|e| Error::at(Step::M2, e))?;
+    let mut prepared = match config.shelf.take(&made_of) {
+        Some(prepared) => prepared,
+        None => write_m1(config, machine, made_of, &mut drbg)?,
+    };
+    let m2 = async {
+        let packet = &prepared.packet;
+        wire.send(packet, Packet::Connect, Some(Message::M1), Step::M1).await?;
+        wire.receive_m2(m2_len(config.suite, mode)).await
+    };
+    let m2 = match m2.await {
+        Ok(m2) => m2,
+        Err(error) => {
+            config.shelf.put(prepared);
+            return Err(error);
+        }
+    };
+    let send_m3: SendM3<'_, AnySuite> = match prepared.state.read_m2(&m2, &mut drbg) {
+        Ok(send_m3) => send_m3,
+        Err(error) => {
+            // Nobody has answered it yet, unless its box2 has verified.
+            if error == Hkm1::Rejected {
+                config.shelf.put(prepared);
+            }
+            return Err(Error::at(Step::M2, error));
+        }
+    };
 
     let limit = usize::from(send_m3.connect_limit());
     if connect.len() > limit {
