@@ -60,7 +60,8 @@ pub(super) async fn run(
         biased;
         () = stop.cancelled() => Err(Refusal::Stopped),
         () = evicted.cancelled() => Err(Refusal::Evicted),
-        established = connection.handshake() => established,
+        // Its state is large and short-lived: in a box of its own it does not weigh on the session behind it.
+        established = Box::pin(connection.handshake()) => established,
     };
     match established {
         Ok(established) => connection.serve(established).await,

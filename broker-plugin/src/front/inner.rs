@@ -256,6 +256,8 @@ fn rewrite(
     let mut out = vec![0; usize::from(limit)];
     let len = Connack { properties, ..*answer }.write_within(level, limit, &mut out);
     out.truncate(len.map_err(|_| InnerRefusal::TooLarge)?);
+    // It stays for as long as the session.
+    out.shrink_to_fit();
     Ok(out)
 }
 

@@ -1,6 +1,6 @@
 //! From the client: records in, packets out.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
 use bytes::{Buf as _, BytesMut};
 use hybrid_handshake::{
@@ -84,7 +84,7 @@ impl<'a> Inward<'a> {
             opener,
             guard,
             control,
-            input: BytesMut::with_capacity(READ_LEN),
+            input: BytesMut::new(),
             output: Vec::new(),
             metrics,
         }
@@ -104,12 +104,27 @@ impl<'a> Inward<'a> {
             if let Err(end) = opened {
                 return end;
             }
-            self.input.reserve(READ_LEN);
-            match self.client.read_buf(&mut self.input).await {
+            match self.read().await {
                 Ok(0) if self.input.is_empty() => return InwardEnd::Closed,
                 Ok(0) | Err(_) => return InwardEnd::Lost,
                 Ok(_) => {}
             }
+        }
+    }
+
+    /// Reads what is there. An idle connection holds no buffer while it waits.
+    async fn read(&mut self) -> io::Result<usize> {
+        loop {
+            self.input.reserve(READ_LEN);
+            match self.client.try_read_buf(&mut self.input) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => return read,
+            }
+            if self.input.is_empty() {
+                self.input = BytesMut::new();
+            }
+            self.output = Vec::new();
+            self.client.readable().await?;
         }
     }
 
@@ -124,7 +139,7 @@ impl<'a> Inward<'a> {
             self.backend.shutdown().await?;
             let mut sink = [0; 4096];
             while rest.read(&mut sink).await? > 0 {}
-            Ok::<_, std::io::Error>(())
+            Ok::<_, io::Error>(())
         };
         // It has had its time; what it still has to say interests nobody.
         let _ = timeout(BACKEND_PATIENCE, orderly).await;
@@ -218,7 +233,7 @@ impl Control {
                 ReasonCode::ReAuthenticate => {
                     self.rate.admit(now_s)?;
                     let secret = self.secret.take().ok_or(Error::UnexpectedPacket)?;
-                    Asked::Request(read_request(self.suite, secret, opener, &message)?)
+                    Asked::Request(Box::new(read_request(self.suite, secret, opener, &message)?))
                 }
                 ReasonCode::ContinueAuthentication => Asked::Answer(message.whole.to_vec()),
                 _ => return Err(Error::UnexpectedPacket),

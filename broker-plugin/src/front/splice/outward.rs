@@ -1,6 +1,6 @@
 //! To the client: packets in, records out.
 
-use std::{collections::VecDeque, io, ops::Range, time::Duration};
+use std::{collections::VecDeque, future::poll_fn, io, ops::Range, pin::Pin, task::Poll, time::Duration};
 
 use hybrid_handshake::{
     aead::AnyAead,
@@ -8,7 +8,7 @@ use hybrid_handshake::{
     record::{Content, HEADROOM, Sealer},
 };
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf},
+    io::{AsyncRead as _, AsyncWriteExt as _, ReadBuf, ReadHalf},
     net::tcp::WriteHalf as TcpWriteHalf,
     sync::mpsc::Receiver,
     time::timeout,
@@ -28,6 +28,7 @@ pub(super) struct Outward<'a> {
     version: Version,
     /// Where packets of the back end end: only there a packet of ours may stand.
     tracker: Tracker,
+    /// Room for a record; none while an idle connection waits.
     buf: Vec<u8>,
     /// The part of `buf` that is sealed and not written yet.
     pending: Range<usize>,
@@ -49,13 +50,12 @@ impl<'a> Outward<'a> {
         version: Version,
         metrics: &'a Metrics,
     ) -> Self {
-        let buf = vec![0; Sealer::<AnyAead>::buffer_len(sealer.limit())];
         Self {
             client,
             sealer,
             version,
             tracker: Tracker::new(u32::MAX),
-            buf,
+            buf: Vec::new(),
             pending: 0..0,
             news,
             say,
@@ -93,6 +93,7 @@ impl<'a> Outward<'a> {
                 }
             }
             self.flush().await?;
+            self.make_room();
             let place = self.buf.get_mut(HEADROOM..).unwrap_or_default();
             let len = Disconnect::new(code)
                 .write(Level::V5, place)
@@ -112,7 +113,6 @@ impl<'a> Outward<'a> {
             self.control(say, limit)?;
             return Ok(true);
         }
-        let place = self.buf.get_mut(HEADROOM..HEADROOM + limit).unwrap_or_default();
         let len = tokio::select! {
             biased;
             Some(say) = self.say.recv() => {
@@ -120,12 +120,12 @@ impl<'a> Outward<'a> {
                 return Ok(true);
             }
             // A failing back end ends like a closing one.
-            read = backend.read(place) => read.unwrap_or(0),
+            read = read(&mut self.buf, limit, backend) => read.unwrap_or(0),
         };
         if len == 0 {
             return Ok(false);
         }
-        let mut rest = place.get(..len).unwrap_or_default();
+        let mut rest = self.buf.get(HEADROOM..HEADROOM + len).unwrap_or_default();
         while self.tracker.next(&mut rest).map_err(io::Error::other)?.is_some() {}
         self.metrics
             .bytes
@@ -143,6 +143,7 @@ impl<'a> Outward<'a> {
             Say::Keys(message, keys) => (message, Some(keys)),
         };
         let rest = message.split_off(limit.min(message.len()));
+        self.make_room();
         let place = self.buf.get_mut(HEADROOM..HEADROOM + message.len()).unwrap_or_default();
         place.copy_from_slice(&message);
         self.seal(Content::Control, message.len())?;
@@ -156,6 +157,11 @@ impl<'a> Outward<'a> {
             Some(keys) => self.news.push_front(Say::Keys(rest, keys)),
         }
         Ok(())
+    }
+
+    fn make_room(&mut self) {
+        let len = Sealer::<AnyAead>::buffer_len(self.sealer.limit());
+        self.buf.resize(len, 0);
     }
 
     /// Seals the first `len` bytes of the plaintext's place.
@@ -187,6 +193,25 @@ impl<'a> Outward<'a> {
         }
         Ok(())
     }
+}
+
+/// Reads up to `limit` bytes behind the head room of `buf`, which is there only when there is something to read.
+async fn read(buf: &mut Vec<u8>, limit: usize, backend: &mut ReadHalf<BoxedStream>) -> io::Result<usize> {
+    poll_fn(|cx| {
+        buf.resize(
+            Sealer::<AnyAead>::buffer_len(u16::try_from(limit).unwrap_or(u16::MAX)),
+            0,
+        );
+        let mut place = ReadBuf::new(buf.get_mut(HEADROOM..HEADROOM + limit).unwrap_or_default());
+        match Pin::new(&mut *backend).poll_read(cx, &mut place) {
+            Poll::Ready(read) => Poll::Ready(read.map(|()| place.filled().len())),
+            Poll::Pending => {
+                *buf = Vec::new();
+                Poll::Pending
+            }
+        }
+    })
+    .await
 }
 
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -50,8 +50,8 @@ impl Slot {
 
 /// What the client has sent.
 pub(super) enum Asked {
-    /// 0x19.
-    Request(SendOffer<AnySuite>),
+    /// 0x19. Boxed: a channel reserves room for many of these.
+    Request(Box<SendOffer<AnySuite>>),
     /// 0x18, the whole message.
     Answer(Vec<u8>),
     /// The first record with the new keys: only now it has proved itself.
@@ -116,7 +116,7 @@ impl<'a> Renewal<'a> {
                 () = sleep_until(self.deadline) => return End::Told("age", ReasonCode::MaximumConnectTime),
             };
             let done = match asked {
-                Some(Asked::Request(request)) => self.renew(request).await,
+                Some(Asked::Request(request)) => self.renew(*request).await,
                 Some(Asked::Proved) => {
                     self.deadline = Instant::now() + self.shared.limits.session_age;
                     self.shared.metrics.reauthentications.inc();
