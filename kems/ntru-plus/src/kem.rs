@@ -54,13 +54,15 @@ impl<P: Params, V: Profile> Kem for NtruPlus<P, V> {
         let mut seed = Zeroizing::new([0; SEED_LEN]);
         let f = draw(rng, &mut seed, |seed| begin_key::<P, V>(Native, seed, dk));
         let made = f.and_then(|()| draw(rng, &mut seed, |seed| finish_key::<P, V>(Native, seed, ek, dk)));
-        made.inspect_err(|_| erase(ek, dk))
+        made.inspect(|()| hash_key::<P, V>(ek, dk))
+            .inspect_err(|_| erase(ek, dk))
     }
 
     fn keygen_from(coins: &[u8; 2 * SEED_LEN], ek: &mut P::Packed, dk: &mut P::Dk) -> Result<(), NotInvertible> {
         let (f, g) = coins.split_at(SEED_LEN);
         let made = begin_key::<P, V>(Native, f, dk).and_then(|()| finish_key::<P, V>(Native, g, ek, dk));
-        made.inspect_err(|_| erase(ek, dk))
+        made.inspect(|()| hash_key::<P, V>(ek, dk))
+            .inspect_err(|_| erase(ek, dk))
     }
 
     fn encaps_from(m: &P::Message, ek: &Ek<'_, Self>, ct: &mut P::Packed, ss: &mut SharedSecret) {
@@ -98,7 +100,14 @@ fn erase(ek: &mut impl Zeroize, dk: &mut impl Zeroize) {
     dk.zeroize();
 }
 
+/// The last field of `dk`, when no polynomial is on the stack any more.
+fn hash_key<P: Params, V: Profile>(ek: &P::Packed, dk: &mut P::Dk) {
+    let (_, _, hash) = split_dk_mut::<P>(dk);
+    hash.copy_from_slice(&V::hash_ek(ek.as_ref()));
+}
+
 /// KeyGen step 1. Puts f in its place in `dk`, and 1/f where 1/h will be.
+#[inline(never)] // As `derive_r`.
 fn begin_key<P: Params, V: Profile>(arith: impl Arith, seed: &[u8], dk: &mut P::Dk) -> Result<(), NotInvertible> {
     let mut poly = Zeroizing::new(P::Poly::ZERO);
     let (f, f_inverse, _) = split_dk_mut::<P>(dk);
@@ -116,6 +125,7 @@ fn begin_key<P: Params, V: Profile>(arith: impl Arith, seed: &[u8], dk: &mut P::
 }
 
 /// KeyGen steps 2 and 3. If it fails, `dk` is still what [`begin_key`] made of it.
+#[inline(never)] // As `derive_r`.
 fn finish_key<P: Params, V: Profile>(
     arith: impl Arith,
     seed: &[u8],
@@ -125,7 +135,7 @@ fn finish_key<P: Params, V: Profile>(
     let mut poly = Zeroizing::new(P::Poly::ZERO);
     three_times_binomial::<P, V>(seed, ek.as_mut(), &mut poly);
     arith.ntt::<P>(&mut poly);
-    let (_, inverse, hash) = split_dk_mut::<P>(dk);
+    let (_, inverse, _) = split_dk_mut::<P>(dk);
     multiply_packed::<P, V>(arith, &mut poly, inverse, Scale::<V>::NEW_KEY);
     pack::<V>(poly.as_ref(), ek.as_mut());
     // As 1/f has an inverse, h has one exactly if g has.
@@ -133,7 +143,6 @@ fn finish_key<P: Params, V: Profile>(
         return Err(NotInvertible);
     }
     pack::<V>(poly.as_ref(), inverse);
-    hash.copy_from_slice(&V::hash_ek(ek.as_ref()));
     Ok(())
 }
 
