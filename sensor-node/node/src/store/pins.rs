@@ -82,7 +82,7 @@ impl<N: Nv> NvStore<N> {
     /// # Errors
     /// [`StoreError::Full`] for a key of another kind than the store is for.
     pub fn write_pin(&mut self, slot: PinSlot, key: &[u8]) -> Result<(), StoreError<N::Error>> {
-        if key.len() != self.pin_len().into() {
+        if key.len() != usize::from(self.pin_len()) {
             return Err(StoreError::Full);
         }
         self.clear_pin(slot)?;
