@@ -44,7 +44,7 @@ impl<'a> Offer<'a> {
         }
     }
 
-    /// The client's part: fills ct_v and takes every secret.
+    /// The client's part: fills ct_v and takes every secret to where it will be used.
     ///
     /// # Errors
     /// [`Error::Rejected`] if the offered keys are none.
@@ -55,8 +55,8 @@ impl<'a> Offer<'a> {
         credential: &Credential<'_>,
         drbg: &mut Drbg,
         ct_v: &mut [u8],
-    ) -> Result<Secrets, Error> {
-        let mut secrets = Secrets::default();
+        secrets: &mut Secrets,
+    ) -> Result<(), Error> {
         suite.kem().encaps(drbg, self.ek, ct_v, &mut secrets.ss_v)?;
         if suite.id().profile() != Profile::P0 {
             suite
@@ -69,7 +69,7 @@ impl<'a> Offer<'a> {
             let ss_p = secrets.ss_p.insert(SharedSecret::zeroed());
             suite.kem().decaps(secret.dk, secret.z, self.ct, ss_p)?;
         }
-        Ok(secrets)
+        Ok(())
     }
 }
 

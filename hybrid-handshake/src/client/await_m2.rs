@@ -40,6 +40,7 @@ impl<S: Suite> AwaitM2<S> {
     ///
     /// # Errors
     /// [`Error::Malformed`], [`Error::Rejected`]; [`Error::Misuse`] once an M2 has verified.
+    #[inline(never)]
     pub fn read_m2<'m>(&mut self, m2: &'m [u8], drbg: &mut Drbg) -> Result<SendM3<'m, S>, Error> {
         let (mixed, _) = self.secrets.as_ref().ok_or(Error::Misuse)?;
         let fields = M2::split(m2, self.suite.id(), self.mode)?;

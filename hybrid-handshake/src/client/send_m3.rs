@@ -1,8 +1,10 @@
 use crate::{
     Error, Established, Malformed,
+    aead::Tag,
     client::{Credential, Terms},
     dh::DhSecret,
     drbg::Drbg,
+    exchange::Secrets,
     message::{M2, Writer, m3_len},
     record::{Opener, Sealer},
     schedule::{Chain, Session},
@@ -49,45 +51,45 @@ impl<'m, S: Suite> SendM3<'m, S> {
         drbg: &mut Drbg,
         out: &mut [u8],
     ) -> Result<(usize, AwaitM4<S>), Error> {
-        let Self {
-            suite,
-            mode,
-            chain,
-            e,
-            m2,
-            terms,
-        } = self;
-        let limit = terms.peer.connect();
+        let (suite, limit) = (self.suite, self.connect_limit());
         if connect.len() > limit.into() {
             return Err(Error::TooLarge { limit });
         }
-        if connect.is_empty() || credential.mode() != mode {
+        if connect.is_empty() || credential.mode() != self.mode {
             return Err(Error::Misuse);
         }
         let id = suite.id();
-        let m2 = M2::split(m2, id, mode)?;
+        let m2 = M2::split(self.m2, id, self.mode)?;
         let len = m3_len(id, connect.len());
         let mut m3 = Writer::new(out, len)?;
         let ct_v = m3.slot(id.kem().ct_len())?;
-        let secrets = m2.offer.answer(suite, &e, credential, drbg, ct_v)?;
+        let mut secrets = Secrets::default();
+        m2.offer.answer(suite, &self.e, credential, drbg, ct_v, &mut secrets)?;
+        let await_m4 = self.seal(m2.sealed, &secrets, connect, m3)?;
+        Ok((len, await_m4))
+    }
+
+    /// box3; gives the session. Out of line: while a KEM works, a device has no stack to spare for what comes later.
+    #[inline(never)]
+    fn seal(self, box2: &Tag, secrets: &Secrets, connect: &[u8], m3: Writer<'_>) -> Result<AwaitM4<S>, Error> {
+        let Self {
+            suite, chain, terms, ..
+        } = self;
+        let (ct_v, box3) = m3.finish();
         let mut transcript = chain.resume();
-        transcript.absorb(m2.sealed);
+        transcript.absorb(box2);
         transcript.absorb(ct_v);
         let (chain, k3) = secrets.extract(transcript).derive(suite.aead());
-        let (_, box3) = m3.finish();
         let (text, tag) = box3.split_last_chunk_mut().ok_or(Error::Misuse)?;
         text.copy_from_slice(connect);
         *tag = k3.seal(text)?;
         let mut transcript = chain.resume();
         transcript.absorb(box3);
-        Ok((
-            len,
-            AwaitM4 {
-                suite,
-                session: transcript.finish(),
-                terms,
-            },
-        ))
+        Ok(AwaitM4 {
+            suite,
+            session: transcript.finish(),
+            terms,
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     control::Reauth,
     dh::{Dh, DhSecret},
     drbg::Drbg,
-    exchange::Offer,
+    exchange::{Offer, Secrets},
     identity::BrokerKey,
     message::NONCE_LEN,
     mqtt::ReasonCode,
@@ -89,7 +89,8 @@ impl<S: Suite> AwaitOffer<S> {
         mixed.absorb(message.whole);
         let mut answer = begin(out, ReasonCode::ContinueAuthentication, id.kem().ct_len())?;
         let ct_v = answer.slot(id.kem().ct_len())?;
-        let secrets = offer.answer(suite, &e, credential, drbg, ct_v)?;
+        let mut secrets = Secrets::default();
+        offer.answer(suite, &e, credential, drbg, ct_v, &mut secrets)?;
         mixed.absorb(answer.written());
         Ok((answer.written().len(), AwaitSuccess(NewKeys::new(mixed, &secrets))))
     }

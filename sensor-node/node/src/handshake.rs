@@ -2,7 +2,8 @@
 
 use hybrid_handshake::{
     Error as Handshake,
-    client::{AwaitM4, Config, Credential, Start},
+    client::{AwaitM4, Config, Credential, SendM3, Start},
+    drbg::Drbg,
     identity::{BrokerKey, Kid},
     message::{Capabilities, ClientLimits, m1_len, m2_len, m3_len},
     mqtt::{
@@ -13,12 +14,12 @@ use hybrid_handshake::{
 };
 
 use crate::{
-    CONNECT_LEN, Clock, Error, Link, Node, Nv, Outcome, PACKET_LIMIT, Phase, RECORD_LIMIT, Session,
+    CONNECT_LEN, Clock, Error, Link, Node, Nv, NvStore, Outcome, PACKET_LIMIT, Phase, RECORD_LIMIT, Session,
     arena::INNER_LIMIT,
     clock::Deadline,
     credential_len,
     node::{Prepared, device_secret, own_credential},
-    store::{Kind, PinSlot, StoreError},
+    store::{Kind, PinSlot, Settings, StoreError},
     wire::Wire,
 };
 
@@ -80,7 +81,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
         let x = device_secret(self.buffers.key);
         let credential = match &ticket {
             Some(ticket) => Credential::Ticket(ticket),
-            None => own_credential(&self.suite, &self.settings, self.buffers.key, &x)?,
+            None => own_credential(&self.suite, self.settings, self.buffers.key, &x)?,
         };
         let id = self.suite.id();
         let config = Config {
@@ -93,7 +94,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
         let mode = credential.mode();
         let m1_len = m1_len(id, mode, self.broker_kem.id());
         let (m1, packet_len) = frame_connect(self.buffers.flight, m1_len as u16)?;
-        let (_, await_m2) = Start::with_kem(self.suite, self.broker_kem, &config)?.write_m1(&mut self.drbg, m1)?;
+        let (_, await_m2) = Start::with_kem(self.suite, self.broker_kem, &config)?.write_m1(self.drbg, m1)?;
         self.prepared = Some(Prepared {
             await_m2,
             packet_len,
@@ -202,24 +203,20 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
         let send_m3 = send_m3?;
 
         board.clock.mark(Some(Phase::M3));
-        let ticket = if mode == Mode::Resume {
-            board.store.ticket()?
+        let answer = Answer {
+            suite,
+            settings,
+            options,
+            drbg,
+            flight: buffers.flight,
+        };
+        let answered = if mode == Mode::Resume {
+            answer.with_ticket(send_m3, &mut board.store)
         } else {
-            None
+            answer.with_own(send_m3, buffers.key)
         };
-        let x = device_secret(buffers.key);
-        let credential = match &ticket {
-            Some((_, ticket)) => Credential::Ticket(ticket),
-            None => own_credential(suite, settings, buffers.key, &x)?,
-        };
-        let split = buffers.flight.len().checked_sub(CONNECT_LEN).ok_or(Handshake::Misuse)?;
-        let (flight, connect) = buffers.flight.split_at_mut(split);
-        let connect_len = write_connect(settings.id.as_str(), settings.level, options, connect)?;
-        let connect = connect.get(..connect_len).unwrap_or_default();
-        let (m3, packet_len) = frame_auth(flight, m3_len(suite.id(), connect_len) as u16)?;
-        let (_, await_m4) = send_m3.write_m3(&credential, connect, drbg, m3)?;
         board.clock.mark(None);
-        Ok((packet_len, await_m4))
+        answered
     }
 
     /// Sends M3 and reads the packet of M4 to the start of the work buffer; gives its length.
@@ -274,6 +271,62 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
             self.older_pin = !self.older_pin;
             self.prepared = None;
         }
+    }
+}
+
+/// What M3 is made with. Each credential has a function of its own, so that the longer one, a ticket, takes no stack from the
+/// other.
+struct Answer<'n, S> {
+    suite: &'n S,
+    settings: &'n Settings,
+    options: &'n Options<'n>,
+    drbg: &'n mut Drbg,
+    flight: &'n mut [u8],
+}
+
+impl<S: Suite> Answer<'_, S> {
+    #[inline(never)]
+    fn with_own<L, N>(self, send_m3: SendM3<'_, S>, key: &[u8]) -> Result<(usize, AwaitM4<S>), Error<L, N>> {
+        let x = device_secret(key);
+        let credential = own_credential(self.suite, self.settings, key, &x)?;
+        self.write_m3(send_m3, &credential)
+    }
+
+    #[inline(never)]
+    fn with_ticket<L, N: Nv>(
+        self,
+        send_m3: SendM3<'_, S>,
+        store: &mut NvStore<N>,
+    ) -> Result<(usize, AwaitM4<S>), Error<L, N::Error>> {
+        // Not by `?`, which would move the ticket.
+        match store.ticket() {
+            Ok(Some((_, ref ticket))) => self.write_m3(send_m3, &Credential::Ticket(ticket)),
+            Ok(None) => Err(Handshake::Misuse.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Gives the length of M3's packet.
+    #[inline(never)]
+    fn write_m3<L, N>(
+        self,
+        send_m3: SendM3<'_, S>,
+        credential: &Credential<'_>,
+    ) -> Result<(usize, AwaitM4<S>), Error<L, N>> {
+        let Self {
+            suite,
+            settings,
+            options,
+            drbg,
+            flight,
+        } = self;
+        let split = flight.len().checked_sub(CONNECT_LEN).ok_or(Handshake::Misuse)?;
+        let (flight, connect) = flight.split_at_mut(split);
+        let connect_len = write_connect(settings.id.as_str(), settings.level, options, connect)?;
+        let connect = connect.get(..connect_len).unwrap_or_default();
+        let (m3, packet_len) = frame_auth(flight, m3_len(suite.id(), connect_len) as u16)?;
+        let (_, await_m4) = send_m3.write_m3(credential, connect, drbg, m3)?;
+        Ok((packet_len, await_m4))
     }
 }
 

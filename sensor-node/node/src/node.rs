@@ -60,8 +60,8 @@ pub struct Node<'a, S: Suite, B, L, C, N> {
     pub(crate) broker_kem: B,
     pub(crate) board: &'a mut Board<L, C, N>,
     pub(crate) buffers: Buffers<'a>,
-    pub(crate) settings: Settings,
-    pub(crate) drbg: Drbg,
+    pub(crate) settings: &'a Settings,
+    pub(crate) drbg: &'a mut Drbg,
     pub(crate) prepared: Option<Prepared<S>>,
     /// The session, while there is one.
     pub(crate) established: Option<Established<S>>,
@@ -91,7 +91,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
         suite: S,
         broker_kem: B,
         board: &'a mut Board<L, C, N>,
-        boot: Boot,
+        boot: &'a mut Boot,
         arena: &'a mut Arena<F, W, K>,
     ) -> Self {
         Self {
@@ -99,8 +99,8 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
             broker_kem,
             board,
             buffers: arena.parts(),
-            settings: boot.settings,
-            drbg: boot.drbg,
+            settings: &boot.settings,
+            drbg: &mut boot.drbg,
             prepared: None,
             established: None,
             way_out: WayOut::default(),
@@ -116,7 +116,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
 
     /// The settings.
     pub const fn settings(&self) -> &Settings {
-        &self.settings
+        self.settings
     }
 
     /// Link, clock and store.

@@ -40,9 +40,9 @@ where
         return self_test(board, &mut arena.flight, &mut arena.work, &mut test);
     }
     board.clock.mark(Some(Phase::Boot));
-    let boot = Boot::new(&mut board.store, noise);
+    let mut boot = Boot::new(&mut board.store, noise);
     board.clock.mark(None);
-    let boot = match boot {
+    let boot = match &mut boot {
         Ok(boot) => boot,
         Err(error) => {
             log_store(&mut board.link, error);
@@ -103,7 +103,7 @@ where
             session.publish_acknowledged(topic.as_str(), reading.as_str().as_bytes(), ANSWER_MS)?;
             let node = session.node();
             if let Some(error) = node.take_notice() {
-                log_store(&mut node.board.link, error);
+                log_store(&mut node.board.link, &error);
             }
             node.board.link.log(&["pub", number.as_str()]);
             self.published = self.published.wrapping_add(1);
@@ -169,7 +169,7 @@ fn log_error<L, N, U: Read + ReadReady + Write>(link: &mut Serial<U>, error: Err
         Error::Timeout => ("timeout", None),
         Error::Closed => ("closed", None),
         Error::Link(_) => ("link", None),
-        Error::Store(error) => return log_store(link, error),
+        Error::Store(error) => return log_store(link, &error),
     };
     match code {
         Some(code) => link.log(&["down", what, Decimal::new(u32::from(code as u8)).as_str()]),
@@ -178,7 +178,7 @@ fn log_error<L, N, U: Read + ReadReady + Write>(link: &mut Serial<U>, error: Err
 }
 
 #[inline(never)]
-fn log_store<N, U: Read + ReadReady + Write>(link: &mut Serial<U>, error: StoreError<N>) {
+fn log_store<N, U: Read + ReadReady + Write>(link: &mut Serial<U>, error: &StoreError<N>) {
     let what = match error {
         StoreError::Nv(_) | StoreError::Worn => "worn",
         StoreError::Missing => "missing",

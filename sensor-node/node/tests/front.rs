@@ -54,7 +54,7 @@ impl Realm {
 /// A full session, a resumed one, and a message to itself in each.
 fn talk<K: NamedKem, A: FixedAead, P: FixedProfile, B: NamedKem>(realm: &Realm, store: NvStore<Memory>) {
     let mut store = store;
-    let boot = Boot::new(&mut store, &[7; 32]).unwrap();
+    let mut boot = Boot::new(&mut store, &[7; 32]).unwrap();
     let mut arena = Arena::<4096, 4096, 0>::new();
     let suite = StaticSuite::<K, X25519, A, P>::ID;
     assert!(flight_len(suite, B::ID) <= 4096 && work_len(suite, B::ID, false) <= 4096);
@@ -64,7 +64,7 @@ fn talk<K: NamedKem, A: FixedAead, P: FixedProfile, B: NamedKem>(realm: &Realm, 
         store,
     };
     let suite = StaticSuite::<K, X25519, A, P>::new();
-    let mut node = Node::new(suite, FixedKem::<B>::new(), &mut board, boot, &mut arena);
+    let mut node = Node::new(suite, FixedKem::<B>::new(), &mut board, &mut boot, &mut arena);
     let topic = format!("sensors/{}/reading", node.settings().id);
     for resumed in [false, true] {
         let mut session = node.connect(&Options::default()).unwrap();

@@ -72,14 +72,14 @@ fn failing() -> NvStore<Failing> {
 
 fn session(store: NvStore<Failing>) -> (Vec<u8>, Option<StoreError<()>>, bool) {
     let mut store = store;
-    let boot = Boot::new(&mut store, &[7; 32]).unwrap();
+    let mut boot = Boot::new(&mut store, &[7; 32]).unwrap();
     let mut arena = TestArena::new();
     let mut board = Board {
         link: Broker::new(broker_key(1), PSK),
         clock: FastClock::default(),
         store,
     };
-    let mut node = Node::new(Sensor::new(), MlKem512::new(), &mut board, boot, &mut arena);
+    let mut node = Node::new(Sensor::new(), MlKem512::new(), &mut board, &mut boot, &mut arena);
     let mut session = node.connect(&Options::default()).unwrap();
     session.publish_acknowledged("a", b"1", 10_000).unwrap();
     let resumed = session.is_resumed();

@@ -76,15 +76,16 @@ pub type TestBoard = Board<Broker, FastClock, Memory>;
 
 pub fn node<'a>(
     arena: &'a mut TestArena,
-    desk: &'a mut Option<TestBoard>,
+    desk: &'a mut Option<(TestBoard, Boot)>,
     broker: Broker,
     mut store: NvStore<Memory>,
 ) -> TestNode<'a> {
     let boot = Boot::new(&mut store, &[7; 32]).unwrap();
-    let board = desk.insert(Board {
+    let board = Board {
         link: broker,
         clock: FastClock::default(),
         store,
-    });
+    };
+    let (board, boot) = desk.insert((board, boot));
     Node::new(Sensor::new(), MlKem512::new(), board, boot, arena)
 }
