@@ -52,8 +52,6 @@ mod routines {
         pub(super) fn ctru_light_ntt(p: *mut [i16; N]);
         pub(super) fn ctru_light_basemul(r: *mut [i16; N], a: *const [i16; N], b: *const [i16; N]);
         pub(super) fn ctru_light_invntt(p: *mut [i16; N]);
-        /// No memory is touched.
-        pub(super) safe fn ctru_light_mul(a: i16, b: i16) -> i16;
     }
 }
 
@@ -80,24 +78,6 @@ fn invntt(p: &mut Poly) {
     unsafe { routines::ctru_light_invntt(&mut p.0) }
 }
 
-/// 27 a b modulo 769, in 210..=990. In: neither negative, the product below 2^24.
-#[inline(always)]
-fn mul(a: i16, b: i16) -> i16 {
-    routines::ctru_light_mul(a, b)
-}
-
-/// A constant from the low 64 KB of flash.
-#[inline(always)]
-fn lpm(constant: &'static i16) -> i16 {
-    let (low, high): (u8, u8);
-    // SAFETY: constants in sections `.progmem.data` are addressed in flash.
-    unsafe {
-        asm!("lpm {}, Z+", "lpm {}, Z", out(reg) low, out(reg) high, inout("Z") constant => _,
-            options(pure, readonly, nostack, preserves_flags));
-    }
-    i16::from_le_bytes([low, high])
-}
-
 #[inline(always)]
 fn assemble() {
     // SAFETY: what is assembled lies in other sections; nothing is executed here.
@@ -106,7 +86,6 @@ fn assemble() {
             ".ifndef ctru_light_ntt",
             ".pushsection .text",
             include_str!("avr/ctru_light.S"),
-            include_str!("avr/mul.S"),
             ".popsection",
             ".endif",
             options(raw, nomem, nostack, preserves_flags)

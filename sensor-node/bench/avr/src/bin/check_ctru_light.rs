@@ -32,6 +32,7 @@ extern "C" fn main() -> ! {
         require(conversions_agree(|| byte(&mut draw)), 2);
         require(bytes_agree(|| byte(&mut draw)), 3);
     }
+    inverses();
     conventions();
     exit(0)
 }
@@ -40,7 +41,7 @@ unsafe extern "C" {
     fn ctru_light_ntt(p: *mut [i16; 512]);
     fn ctru_light_invntt(p: *mut [i16; 512]);
     fn ctru_light_basemul(r: *mut [i16; 512], a: *const [i16; 512], b: *const [i16; 512]);
-    fn ctru_light_mul(a: i16, b: i16) -> i16;
+    fn ctru_light_baseinv(p: *mut [i16; 512]) -> u8;
     fn ctru_light_product16(r: *mut [u8; 32], a: *const [u8; 16], b: *const [u8; 16]);
     fn ctru_light_sample(out: *mut [i16; 512], coins: *const [u8; 128]);
     fn ctru_light_pack_h(ek: *mut [u8; 640], h: *const [i16; 512]);
@@ -53,6 +54,20 @@ unsafe extern "C" {
     fn ctru_light_fold_both(v: *mut [u8; 512], p: *const [u8; 512], ct: *const [u8; 512]);
 }
 
+/// A block without an inverse shows wherever it lies.
+fn inverses() {
+    for block in [64, 0, 1, 2, 3, 4, 38, 63] {
+        // 769 is the zero of the transform domain's range.
+        let mut p = [300; 512];
+        if let Some(block) = p.as_chunks_mut::<8>().0.get_mut(block) {
+            *block = [769; 8];
+        }
+        // SAFETY: the routine reads and writes 512 words.
+        let found = unsafe { ctru_light_baseinv(&raw mut p) };
+        require(found == if block == 64 { 255 } else { 0 }, 4);
+    }
+}
+
 fn conventions() {
     let (mut output, input) = ([300u16; 512], [500u16; 512]);
     let out = (&raw mut output).cast();
@@ -61,7 +76,7 @@ fn conventions() {
         (ctru_light_ntt as *const (), 11),
         (ctru_light_basemul as *const (), 12),
         (ctru_light_invntt as *const (), 13),
-        (ctru_light_mul as *const (), 14),
+        (ctru_light_baseinv as *const (), 14),
         (ctru_light_product16 as *const (), 15),
         (ctru_light_sample as *const (), 16),
         (ctru_light_pack_h as *const (), 17),
