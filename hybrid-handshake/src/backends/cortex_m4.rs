@@ -1,8 +1,14 @@
-//! Cortex-M4 with an FPU: X25519 in assembly, which `cortex_m4/x25519.py` wrote. SHA-256 is the portable one.
+//! Cortex-M4 with an FPU: X25519 and the compression of SHA-256 in assembly, which `cortex_m4/*.py` wrote.
 #![allow(unsafe_code)]
 
+mod compress;
+#[cfg(feature = "self-check")]
+pub(super) mod self_check;
+#[path = "avr/sha256.rs"]
+mod sha256;
 mod x25519;
 
+pub(crate) use sha256::Sha256;
 pub(crate) use x25519::{x25519, x25519_base};
 
-pub(crate) use super::portable::Sha256;
+use compress::sha256_compress;
