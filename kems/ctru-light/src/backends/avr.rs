@@ -5,6 +5,7 @@
 #![allow(unsafe_code, named_asm_labels)]
 
 pub(crate) mod bytes;
+mod decrypt;
 pub(crate) mod encoding;
 mod inverse;
 
@@ -14,7 +15,6 @@ use subtle::Choice;
 
 use super::Arith;
 use crate::encoding::{CT_LEN, F_LEN};
-use crate::product;
 use crate::ring::Poly;
 
 /// Transform domain: bit-reversed order, factor 3, values 206..=1020. `basemul` leaves a factor -54, which the scaling in
@@ -41,7 +41,7 @@ impl Arith for Avr {
     }
 
     fn decrypt(self, f: &[u8; F_LEN], ct: &[u8; CT_LEN], m: &mut [u8; 32]) {
-        product::decrypt_by_karatsuba(f, ct, m);
+        decrypt::decrypt(f, ct, m);
     }
 }
 

@@ -5,7 +5,7 @@ use core::arch::asm;
 use crate::encoding::{COINS_LEN, EK_LEN, F_LEN};
 use crate::ring::N;
 
-mod routines {
+pub(super) mod routines {
     use super::{COINS_LEN, EK_LEN, F_LEN, N};
 
     unsafe extern "C" {
@@ -13,7 +13,7 @@ mod routines {
         pub(super) fn ctru_light_pack_h(ek: *mut [u8; EK_LEN], h: *const [i16; N]);
         pub(super) fn ctru_light_unpack_h(out: *mut [i16; N], ek: *const [u8; EK_LEN]);
         pub(super) fn ctru_light_pack_f(bytes: *mut [u8; F_LEN], f: *const [i16; N]);
-        pub(super) fn ctru_light_unpack_f(out: *mut [u8; N / 2], bytes: *const [u8; F_LEN / 2]);
+        pub(in super::super) fn ctru_light_unpack_f(out: *mut [u8; N / 2], bytes: *const [u8; F_LEN / 2]);
         pub(super) fn ctru_light_compress(out: *mut [u8; 8], sigma: *const [i16; 8], word: u8);
     }
 }

@@ -254,35 +254,35 @@ ctru_light_baseinv:
     ldd r25, Y+1
     movw r6, r24
     movw r22, r24
-    rcall .Lctru_light_product
+    rcall .Lctru_light_times
     movw r8, r24
     movw r22, r6
-    rcall .Lctru_light_product
+    rcall .Lctru_light_times
     movw r10, r24
     movw r22, r24
-    rcall .Lctru_light_product
+    rcall .Lctru_light_times
     movw r22, r24
-    rcall .Lctru_light_product
+    rcall .Lctru_light_times
     movw r22, r10
-    rcall .Lctru_light_product
+    rcall .Lctru_light_times
     movw r12, r24
     movw r22, r24
-    rcall .Lctru_light_product
+    rcall .Lctru_light_times
     movw r22, r24
-    rcall .Lctru_light_product
+    rcall .Lctru_light_times
     movw r22, r24
-    rcall .Lctru_light_product
+    rcall .Lctru_light_times
     movw r22, r24
-    rcall .Lctru_light_product
+    rcall .Lctru_light_times
     movw r22, r12
-    rcall .Lctru_light_product
+    rcall .Lctru_light_times
     movw r12, r24
     movw r22, r24
-    rcall .Lctru_light_product
+    rcall .Lctru_light_times
     movw r22, r12
-    rcall .Lctru_light_product
+    rcall .Lctru_light_times
     movw r22, r8
-    rcall .Lctru_light_product
+    rcall .Lctru_light_times
     ; 9 / 2 for the join and K^2 for `lift`, a K less for this product; in 210..=990, zero is 769 and nothing else
     ldi r22, 250
     ldi r23, 1
@@ -1237,7 +1237,7 @@ ctru_light_baseinv:
     st X+, r24
     st X+, r25
     ret
-.Lctru_light_product:
+.Lctru_light_times:
     mul r24, r22
     movw r18, r0
     mul r25, r23

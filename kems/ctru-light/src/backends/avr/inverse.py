@@ -118,19 +118,19 @@ def lift():
         mac(A[a], m, first=True); mac(A[b], n, -1); reduce(); store_next(T, SCALAR)
     o('ret')
 
-def product():
-    print('.Lctru_light_product:')
+def times():
+    print('.Lctru_light_times:')
     RANGE[T] = RANGE[N1] = SCALAR
     mul(T, N1); o('ret')
 
 def exponentiate():
     com('x^767 K^766 = 1 / (K^2 x) for x = P, by 2 3 6 12 15 30 60 120 240 255 510 765 767')
-    def times(r): o(f'movw r{N1}, r{r}'); o('rcall .Lctru_light_product')
-    def square(): times(T)
+    def by(r): o(f'movw r{N1}, r{r}'); o('rcall .Lctru_light_times')
+    def square(): by(T)
     def keep(r): o(f'movw r{r}, r{T}')
-    load(T, P, SCALAR); keep(A[0]); square(); keep(A[1]); times(A[0]); keep(A[2]); square(); square(); times(A[2]); keep(A[3])
+    load(T, P, SCALAR); keep(A[0]); square(); keep(A[1]); by(A[0]); keep(A[2]); square(); square(); by(A[2]); keep(A[3])
     for _ in range(4): square()
-    times(A[3]); keep(A[3]); square(); times(A[3]); times(A[1])
+    by(A[3]); keep(A[3]); square(); by(A[3]); by(A[1])
     com('9 / 2 for the join and K^2 for `lift`, a K less for this product; in 210..=990, zero is 769 and nothing else')
     RANGE[T] = SCALAR
     constant(N1, 9*K*pow(2, -1, Q) % Q); mul(T, N1, final=True); store(T, P, LIFTED)
@@ -204,7 +204,7 @@ def routine():
     frame(1)
     for r in reversed(SAVED): o(f'pop r{r}')
     o('clr r1'); o('ret')
-    norms(); lift(); product()
+    norms(); lift(); times()
     print(f'    .size {NAME}, .-{NAME}')
 
 def roots():

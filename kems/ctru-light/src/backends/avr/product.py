@@ -1,33 +1,37 @@
 #!/usr/bin/env python3
-"""Generates product.S, byte polynomials modulo 256 for the product ct * f: python3 product.py > product.S
+"""Generates product.S, products of byte polynomials modulo 256 for ct * f: python3 product.py > product.S
 
-Three routines under Karatsuba's rule: sums, the join of three half products, and products of 16 coefficients.
-No branch but on lengths, no address but by position."""
+Karatsuba's rule from 256 coefficients down to 8, in three routines: a node in loops, a node of 32 coefficients in straight
+lines, and 16 coefficients in registers.  No branch but on lengths, no address but by position."""
 def o(s): print('    ' + s)
 def com(s): print('    ; ' + s)
+def label(name): print(name + ':')
 def begin(name, saved):
     print(f'\n    .section .text.{name}, "ax", @progbits\n    .global {name}\n    .type {name}, @function\n{name}:')
     for r in saved: o(f'push r{r}')
 def end(name, saved):
     for r in reversed(saved): o(f'pop r{r}')
     o('clr r1'); o('ret'); print(f'    .size {name}, .-{name}')
+def push(*pairs):
+    for r in pairs: o(f'push r{r}'); o(f'push r{r + 1}')
+def pop(*pairs):
+    for r in pairs: o(f'pop r{r + 1}'); o(f'pop r{r}')
+X, Y, Z = 26, 28, 30
+H = 22                                          # half of a node's coefficients
+S = 24                                          # scratch
 
-def add():
-    name, saved = 'ctru_light_sum', [28, 29]
-    begin(name, saved)
-    com('void (r, a, b, n): n bytes r = a + b; n is a multiple of 8.  X = a, Y = b, Z = r')
-    o('movw r26, r22'); o('movw r28, r20'); o('movw r30, r24'); print('1:')
-    for i in range(8):
-        o('ld r24, X+'); o(f'ldd r25, Y+{i}'); o('add r24, r25'); o(f'std Z+{i}, r24')
-    o('adiw r28, 8'); o('adiw r30, 8'); o('subi r18, 8'); o('brne 1b')
-    end(name, saved)
+def sums():
+    label('.Lctru_light_sums')
+    com('r21 bytes at Z, X and Y, a multiple of 8 and 0 for 256: Z = X + Y; the pointers move on')
+    for i in range(8): o('ld r0, X+'); o(f'ldd r20, Y+{i}'); o('add r20, r0'); o(f'std Z+{i}, r20')
+    o('adiw r28, 8'); o('adiw r30, 8'); o('subi r21, 8'); o('brne .Lctru_light_sums'); o('ret')
 
 def join():
-    name, saved = 'ctru_light_join', list(range(2, 18)) + [28, 29]
-    begin(name, saved)
-    com('void (r, m, h): r = l0 l1 h0 h1 and m = m0 m1 of h bytes each, h a multiple of 8.  r = l0, l1 + m0 - l0 - h0,')
-    com('h0 + m1 - l1 - h1, h1.  r2-r9 l0, r10-r17 t = l1 - h0, r24:r25 = l0, r22:r23 = l1, r18:r19 = h0, r20 = h, r21 = count')
-    o('movw r28, r22'); o('mov r21, r20'); print('1:'); o('clr r1'); o('movw r30, r24')
+    label('.Lctru_light_join')
+    com('Z = l0 l1 h0 h1 and Y = m0 m1 of h bytes each, h a multiple of 8.  Z = l0, l1 + m0 - l0 - h0, h0 + m1 - l1 - h1, h1.')
+    com('r2-r9 l0, r10-r17 t = l1 - h0, r24:r25 = l0, r22:r23 = l1, r18:r19 = h0, r20 = h, r21 = count')
+    o(f'movw r24, r{Z}'); o(f'mov r20, r{H}'); o('mov r21, r20')
+    label('1'); o('clr r1'); o('movw r30, r24')
     for i in range(8): o(f'ldd r{2 + i}, Z+{i}')
     step = lambda r: (o(f'add r{r}, r20'), o(f'adc r{r + 1}, r1'))
     step(30); o('movw r22, r30')
@@ -39,61 +43,105 @@ def join():
     step(30); step(28); o('movw r26, r18')
     for i in range(8): o(f'ldd r0, Y+{i}'); o(f'sub r0, r{10 + i}'); o(f'ldd r1, Z+{i}'); o('sub r0, r1'); o('st X+, r0')
     o('clr r1'); o('sub r28, r20'); o('sbc r29, r1'); o('adiw r28, 8'); o('adiw r24, 8')
-    o('subi r21, 8'); o('breq 2f'); o('rjmp 1b'); print('2:')
-    end(name, saved)
+    o('subi r21, 8'); o('breq 2f'); o('rjmp 1b'); label('2'); o('ret')
 
 def leaf():
-    name, saved = 'ctru_light_product16', list(range(2, 10)) + [28, 29]
-    begin(name, saved)
-    com('void (r, a, b): 32 bytes r = a * b of 16 coefficients each.  Y = b, Z = r; r2-r9 half of a, r18-r25 sliding sums, r26 b_j')
-    o('movw r26, r22'); o('movw r28, r20'); o('movw r30, r24')
-    acc = list(range(18, 26))
-    for half in range(2):
-        base = 8*half
-        com(f'a_{base}..a_{base + 7}')
-        for i in range(8): o(f'ld r{2 + i}, X+')
-        if half == 0: o('push r27'); o('push r26')
-        else:
-            for i in range(8): o(f'ldd r{acc[i]}, Z+{base + i}')
-        for j in range(16):
-            o(f'ldd r26, Y+{j}')
-            top = base + j + 7                   # first seen in this step
-            if half and 0 < j and top <= 22: o(f'ldd r{acc[(j + 7) % 8]}, Z+{top}')
-            for i in range(8):
-                a = acc[(i + j) % 8]
-                o(f'mul r{2 + i}, r26')
-                fresh = (half == 0 and (j == 0 or i == 7)) or (half and i == 7 and top > 22)
-                o(f"{'mov' if fresh else 'add'} r{a}, r0")
-            o(f'std Z+{base + j}, r{acc[j % 8]}')
-        for i in range(7): o(f'std Z+{base + 16 + i}, r{acc[i]}')
-        if half == 0: o('pop r26'); o('pop r27')
-    o('clr r1'); o('std Z+31, r1')
-    end(name, saved)
+    label('.Lctru_light_product16')
+    com('32 bytes Z = X * Y of 16 coefficients each; Y and Z stay, X moves by 8.  r2-r9 half of a, r10-r17 half of b,')
+    com('r18-r25 sliding sums.  With products L and H of the halves, U = L + x^8 H and M = (a1 - a0) (b1 - b0), it is')
+    com('U + x^8 U - x^8 M')
+    a, b, acc = list(range(2, 10)), list(range(10, 18)), list(range(18, 26))
+    for i in range(8): o(f'ld r{a[i]}, X+')
+    for i in range(8): o(f'ldd r{b[i]}, Y+{i}')
+    for j in range(8):
+        for i in range(8):
+            o(f'mul r{a[i]}, r{b[j]}'); o(f"{'mov' if j == 0 or i == 7 else 'add'} r{acc[(i + j) % 8]}, r0")
+        o(f'std Z+{j}, r{acc[j]}')
+    com('U')
+    for i in range(8): o(f'ld r{a[i]}, X+')
+    for i in range(8): o(f'ldd r{b[i]}, Y+{8 + i}')
+    for j in range(8):
+        for i in range(8):
+            o(f'mul r{a[i]}, r{b[j]}'); o(f"{'mov' if i == 7 else 'add'} r{acc[(i + j) % 8]}, r0")
+        o(f'std Z+{8 + j}, r{acc[j]}')
+    for i in range(7): o(f'std Z+{24 + i}, r{acc[i]}')
+    o('clr r0'); o('std Z+31, r0')
+    com('differences, and - M on top of U + x^8 U')
+    o('sbiw r26, 16')
+    for i in range(8): o('ld r0, X+'); o(f'sub r{a[i]}, r0')
+    for i in range(8): o(f'ldd r0, Y+{i}'); o(f'sub r{b[i]}, r0')
+    for i in range(8): o(f'ldd r{acc[i]}, Z+{8 + i}'); o(f'ldd r0, Z+{i}'); o(f'add r{acc[i]}, r0')
+    for j in range(8):
+        for i in range(8): o(f'mul r{a[i]}, r{b[j]}'); o(f'sub r{acc[(i + j) % 8]}, r0')
+        o(f'ldd r0, Z+{8 + j}'); o(f'std Z+{8 + j}, r{acc[j]}'); o(f'ldd r{acc[j]}, Z+{24 + j}'); o(f'add r{acc[j]}, r0')
+    for i in range(8): o(f'std Z+{16 + i}, r{acc[i]}')
+    o('ret')
 
-def node():
-    """one level of Karatsuba over `leaf`"""
-    name, saved = 'ctru_light_product32', list(range(10, 18)) + [28, 29]
-    begin(name, saved)
-    com('void (r, a, b, scratch): 64 bytes r = a * b of 32 coefficients each; scratch has 32 bytes, and the sums wait in r.')
-    com('r10:r11 = r, r12:r13 = a, r14:r15 = b, r16:r17 = scratch')
-    for d, r in ((10, 24), (12, 22), (14, 20), (16, 18)): o(f'movw r{d}, r{r}')
-    def sums(src, off):
-        o(f'movw r28, r{src}'); o('movw r30, r10')
+def node32():
+    label('.Lctru_light_product32')
+    com('64 bytes Z = X * Y of 32 coefficients each, with 32 bytes of scratch at r24:r25; the sums wait in Z')
+    push(S, Y, X)
+    for off, src in ((16, None), (0, X)):
+        if src: o('movw r28, r26')
         for i in range(16): o(f'ldd r18, Y+{i}'); o(f'ldd r19, Y+{16 + i}'); o('add r18, r19'); o(f'std Z+{off + i}, r18')
-    sums(12, 0); sums(14, 16)
-    def call(r, roff, a, aoff, b, boff):
-        for d, src, off in ((24, r, roff), (22, a, aoff), (20, b, boff)):
-            o(f'movw r{d}, r{src}')
-            if off: o(f'subi r{d}, {-off & 255}'); o(f'sbci r{d + 1}, {(-off >> 8) & 255}')
-        o('call ctru_light_product16')
-    call(16, 0, 10, 0, 10, 16); call(10, 0, 12, 0, 14, 0); call(10, 32, 12, 16, 14, 16)
-    com('the join, as above, with Z = r and Y = scratch')
-    o('movw r30, r10'); o('movw r28, r16')
+    o('movw r26, r30'); o('movw r28, r30'); o('adiw r28, 16'); o('movw r30, r24'); o('rcall .Lctru_light_product16')
+    o('movw r30, r28'); o('sbiw r30, 16'); pop(X, Y); o('rcall .Lctru_light_product16')
+    o('adiw r30, 32'); o('adiw r26, 8'); o('adiw r28, 16'); o('rcall .Lctru_light_product16')
+    com('the join as above, with Y = scratch')
+    o('sbiw r30, 32'); pop(Y)
     for i in range(16):
         o(f'ldd r18, Z+{16 + i}'); o(f'ldd r19, Z+{32 + i}'); o('sub r18, r19')
         o(f'ldd r19, Y+{i}'); o('add r19, r18'); o(f'ldd r20, Z+{i}'); o('sub r19, r20'); o(f'std Z+{16 + i}, r19')
         o(f'ldd r19, Y+{16 + i}'); o('sub r19, r18'); o(f'ldd r20, Z+{48 + i}'); o('sub r19, r20'); o(f'std Z+{32 + i}, r19')
-    end(name, saved)
+    o('ret')
+
+def node():
+    label('.Lctru_light_product')
+    com('4 h bytes Z = X * Y of 2 h coefficients each, h = r22 = 16, 32, 64 or 128, with 4 h bytes of scratch at r24:r25')
+    o(f'cpi r{H}, 16'); o('brne 1f'); o('rjmp .Lctru_light_product32'); label('1')
+    add = lambda r: (o(f'add r{r}, r{H}'), o(f'adc r{r + 1}, r1'))
+    sub = lambda r: (o(f'sub r{r}, r{H}'), o(f'sbc r{r + 1}, r1'))
+    def child():
+        com('a half, with the scratch behind the middle product')
+        add(S); add(S); o(f'lsr r{H}'); o('rcall .Lctru_light_product')
+    o('clr r1'); o(f'push r{H}'); push(Z, S, Y, X)
+    com('sums of the halves in Z')
+    o('movw r2, r28'); o('movw r28, r26'); add(Y); o(f'mov r21, r{H}'); o('rcall .Lctru_light_sums')
+    o('movw r26, r2'); o('movw r28, r2'); add(Y); o(f'mov r21, r{H}'); o('rcall .Lctru_light_sums')
+    o('movw r28, r30'); sub(Y); o('movw r26, r28'); sub(X); o('movw r30, r24'); child()
+    com('the low halves')
+    pop(X, Y, S, Z); o(f'pop r{H}'); o('clr r1'); o(f'push r{H}'); push(Z, S)
+    o('movw r2, r28'); o('movw r4, r26'); add(2); add(4); push(2, 4); child()
+    com('the high halves')
+    pop(X, Y, S, Z); o(f'pop r{H}'); o('clr r1'); o(f'push r{H}'); push(Z, S); add(Z); add(Z); child()
+    pop(Y, Z); o(f'pop r{H}'); o('rjmp .Lctru_light_join')
+
+def product():
+    name, saved = 'ctru_light_product256', list(range(2, 18)) + [28, 29]
+    begin(name, saved)
+    com('void (r, a, b, scratch): 512 bytes r = a * b of 256 coefficients each; scratch has 512 bytes')
+    o('movw r30, r24'); o('movw r26, r22'); o('movw r28, r20'); o('movw r24, r18'); o(f'ldi r{H}, 128')
+    o('rcall .Lctru_light_product')
+    for r in reversed(saved): o(f'pop r{r}')
+    o('clr r1'); o('ret')
+    node(); node32(); leaf(); join(); sums()
+    print(f'    .size {name}, .-{name}')
+
+def add():
+    name = 'ctru_light_sum'
+    begin(name, [28, 29])
+    com('void (r, a, b, n): n bytes r = a + b; n is a multiple of 8, and 0 for 256')
+    o('movw r26, r22'); o('movw r28, r20'); o('movw r30, r24'); o('mov r21, r18'); o('call .Lctru_light_sums')
+    end(name, [28, 29])
+
+def clear():
+    name = 'ctru_light_clear'
+    begin(name, [])
+    com('void (p, n): n bytes 0; n is a multiple of 16')
+    o('movw r30, r24'); label('1')
+    for i in range(16): o(f'std Z+{i}, r1')
+    o('adiw r30, 16'); o('subi r22, 16'); o('sbci r23, 0'); o('brne 1b')
+    end(name, [])
 
 print('    ; generated by product.py; do not edit.  Interface and figures: README.md')
-add(); join(); leaf(); node()
+product(); add(); clear()
