@@ -128,6 +128,12 @@ kemqtt_fe25519_imul:
     umaal r10, r11, r3, r12
     mov.w r0, #38
     mov.w r1, #0
+    vmov r12, s15
+    umaal r12, r1, r11, r0
+    lsls.w r12, r12, #1
+    adc.w r1, r1, r1
+    add.w r2, r1, r1, lsl #1
+    add.w r1, r2, r1, lsl #4
     vmov r3, s8
     umaal r3, r1, r4, r0
     vmov r4, s9
@@ -142,21 +148,7 @@ kemqtt_fe25519_imul:
     umaal r8, r1, r9, r0
     vmov r9, s14
     umaal r9, r1, r10, r0
-    vmov r10, s15
-    umaal r10, r1, r11, r0
-    mul r1, r1, r0
-    adds.w r3, r3, r1
-    adcs r4, r4, #0
-    adcs r5, r5, #0
-    adcs r6, r6, #0
-    adcs r7, r7, #0
-    adcs r8, r8, #0
-    adcs r9, r9, #0
-    adcs r10, r10, #0
-    sbc.w r1, r1, r1
-    mvn.w r1, r1
-    and.w r1, r1, #38
-    add.w r3, r3, r1
+    add.w r10, r1, r12, lsr #1
     pop.w {r1, lr}
     stm.w r1, {r3-r10}
     bx lr
@@ -168,9 +160,15 @@ kemqtt_fe25519_imul:
 kemqtt_fe25519_imadd24:
     push.w {r0}
     ldm.w r1, {r3-r10}
+    ldr.w r11, [r2, #28]
     movw r0, #0xdb41
     movt r0, #1
     mov.w r1, #0
+    umaal r10, r1, r11, r0
+    lsls.w r10, r10, #1
+    adc.w r1, r1, r1
+    add.w r12, r1, r1, lsl #1
+    add.w r1, r12, r1, lsl #4
     ldm.w r2!, {r11, r12}
     umaal r3, r1, r11, r0
     umaal r4, r1, r12, r0
@@ -180,23 +178,9 @@ kemqtt_fe25519_imadd24:
     ldm.w r2!, {r11, r12}
     umaal r7, r1, r11, r0
     umaal r8, r1, r12, r0
-    ldm.w r2!, {r11, r12}
+    ldr.w r11, [r2]
     umaal r9, r1, r11, r0
-    umaal r10, r1, r12, r0
-    mov.w r0, #38
-    mul r1, r1, r0
-    adds.w r3, r3, r1
-    adcs r4, r4, #0
-    adcs r5, r5, #0
-    adcs r6, r6, #0
-    adcs r7, r7, #0
-    adcs r8, r8, #0
-    adcs r9, r9, #0
-    adcs r10, r10, #0
-    sbc.w r1, r1, r1
-    mvn.w r1, r1
-    and.w r1, r1, #38
-    add.w r3, r3, r1
+    add.w r10, r1, r10, lsr #1
     pop.w {r0}
     stm.w r0, {r3-r10}
     bx lr
@@ -230,10 +214,6 @@ kemqtt_fe25519_iadd:
     adcs r8, r8, #0
     adcs r9, r9, #0
     adcs r10, r10, #0
-    sbc.w r1, r1, r1
-    mvn.w r1, r1
-    and.w r1, r1, #38
-    add.w r3, r3, r1
     stm.w r0, {r3-r10}
     bx lr
     .size kemqtt_fe25519_iadd, . - kemqtt_fe25519_iadd
@@ -265,9 +245,6 @@ kemqtt_fe25519_isub:
     sbcs r8, r8, #0
     sbcs r9, r9, #0
     sbcs r10, r10, #0
-    sbc.w r1, r1, r1
-    and.w r1, r1, #38
-    sub.w r3, r3, r1
     stm.w r0, {r3-r10}
     bx lr
     .size kemqtt_fe25519_isub, . - kemqtt_fe25519_isub
@@ -335,87 +312,57 @@ kemqtt_x25519_ladder:
     str.w r1, [sp, #264]
     eor.w r2, r3, r1
     rsb.w r2, r2, #0
+    mvn.w r2, r2
+    uadd8 r3, r2, r2
     add.w r0, sp, #32
     add.w r1, sp, #96
     ldm.w r0, {r3-r6}
     ldm.w r1, {r7-r10}
-    eor.w r11, r3, r7
-    and.w r11, r11, r2
-    eor.w r3, r3, r11
-    eor.w r7, r7, r11
-    eor.w r11, r4, r8
-    and.w r11, r11, r2
-    eor.w r4, r4, r11
-    eor.w r8, r8, r11
-    eor.w r11, r5, r9
-    and.w r11, r11, r2
-    eor.w r5, r5, r11
-    eor.w r9, r9, r11
-    eor.w r11, r6, r10
-    and.w r11, r11, r2
-    eor.w r6, r6, r11
-    eor.w r10, r10, r11
-    stm.w r0!, {r3-r6}
+    sel r2, r3, r7
+    sel r7, r7, r3
+    sel r3, r4, r8
+    sel r8, r8, r4
+    sel r4, r5, r9
+    sel r9, r9, r5
+    sel r5, r6, r10
+    sel r10, r10, r6
+    stm.w r0!, {r2-r5}
     stm.w r1!, {r7-r10}
     ldm.w r0, {r3-r6}
     ldm.w r1, {r7-r10}
-    eor.w r11, r3, r7
-    and.w r11, r11, r2
-    eor.w r3, r3, r11
-    eor.w r7, r7, r11
-    eor.w r11, r4, r8
-    and.w r11, r11, r2
-    eor.w r4, r4, r11
-    eor.w r8, r8, r11
-    eor.w r11, r5, r9
-    and.w r11, r11, r2
-    eor.w r5, r5, r11
-    eor.w r9, r9, r11
-    eor.w r11, r6, r10
-    and.w r11, r11, r2
-    eor.w r6, r6, r11
-    eor.w r10, r10, r11
-    stm.w r0!, {r3-r6}
+    sel r2, r3, r7
+    sel r7, r7, r3
+    sel r3, r4, r8
+    sel r8, r8, r4
+    sel r4, r5, r9
+    sel r9, r9, r5
+    sel r5, r6, r10
+    sel r10, r10, r6
+    stm.w r0!, {r2-r5}
     stm.w r1!, {r7-r10}
     ldm.w r0, {r3-r6}
     ldm.w r1, {r7-r10}
-    eor.w r11, r3, r7
-    and.w r11, r11, r2
-    eor.w r3, r3, r11
-    eor.w r7, r7, r11
-    eor.w r11, r4, r8
-    and.w r11, r11, r2
-    eor.w r4, r4, r11
-    eor.w r8, r8, r11
-    eor.w r11, r5, r9
-    and.w r11, r11, r2
-    eor.w r5, r5, r11
-    eor.w r9, r9, r11
-    eor.w r11, r6, r10
-    and.w r11, r11, r2
-    eor.w r6, r6, r11
-    eor.w r10, r10, r11
-    stm.w r0!, {r3-r6}
+    sel r2, r3, r7
+    sel r7, r7, r3
+    sel r3, r4, r8
+    sel r8, r8, r4
+    sel r4, r5, r9
+    sel r9, r9, r5
+    sel r5, r6, r10
+    sel r10, r10, r6
+    stm.w r0!, {r2-r5}
     stm.w r1!, {r7-r10}
     ldm.w r0, {r3-r6}
     ldm.w r1, {r7-r10}
-    eor.w r11, r3, r7
-    and.w r11, r11, r2
-    eor.w r3, r3, r11
-    eor.w r7, r7, r11
-    eor.w r11, r4, r8
-    and.w r11, r11, r2
-    eor.w r4, r4, r11
-    eor.w r8, r8, r11
-    eor.w r11, r5, r9
-    and.w r11, r11, r2
-    eor.w r5, r5, r11
-    eor.w r9, r9, r11
-    eor.w r11, r6, r10
-    and.w r11, r11, r2
-    eor.w r6, r6, r11
-    eor.w r10, r10, r11
-    stm.w r0!, {r3-r6}
+    sel r2, r3, r7
+    sel r7, r7, r3
+    sel r3, r4, r8
+    sel r8, r8, r4
+    sel r4, r5, r9
+    sel r9, r9, r5
+    sel r5, r6, r10
+    sel r10, r10, r6
+    stm.w r0!, {r2-r5}
     stm.w r1!, {r7-r10}
     add.w r0, sp, #160
     add.w r1, sp, #32
@@ -491,87 +438,57 @@ kemqtt_x25519_ladder:
     bpl.w 1b
     ldr.w r1, [sp, #264]
     rsb.w r2, r1, #0
+    mvn.w r2, r2
+    uadd8 r3, r2, r2
     add.w r0, sp, #32
     add.w r1, sp, #96
     ldm.w r0, {r3-r6}
     ldm.w r1, {r7-r10}
-    eor.w r11, r3, r7
-    and.w r11, r11, r2
-    eor.w r3, r3, r11
-    eor.w r7, r7, r11
-    eor.w r11, r4, r8
-    and.w r11, r11, r2
-    eor.w r4, r4, r11
-    eor.w r8, r8, r11
-    eor.w r11, r5, r9
-    and.w r11, r11, r2
-    eor.w r5, r5, r11
-    eor.w r9, r9, r11
-    eor.w r11, r6, r10
-    and.w r11, r11, r2
-    eor.w r6, r6, r11
-    eor.w r10, r10, r11
-    stm.w r0!, {r3-r6}
+    sel r2, r3, r7
+    sel r7, r7, r3
+    sel r3, r4, r8
+    sel r8, r8, r4
+    sel r4, r5, r9
+    sel r9, r9, r5
+    sel r5, r6, r10
+    sel r10, r10, r6
+    stm.w r0!, {r2-r5}
     stm.w r1!, {r7-r10}
     ldm.w r0, {r3-r6}
     ldm.w r1, {r7-r10}
-    eor.w r11, r3, r7
-    and.w r11, r11, r2
-    eor.w r3, r3, r11
-    eor.w r7, r7, r11
-    eor.w r11, r4, r8
-    and.w r11, r11, r2
-    eor.w r4, r4, r11
-    eor.w r8, r8, r11
-    eor.w r11, r5, r9
-    and.w r11, r11, r2
-    eor.w r5, r5, r11
-    eor.w r9, r9, r11
-    eor.w r11, r6, r10
-    and.w r11, r11, r2
-    eor.w r6, r6, r11
-    eor.w r10, r10, r11
-    stm.w r0!, {r3-r6}
+    sel r2, r3, r7
+    sel r7, r7, r3
+    sel r3, r4, r8
+    sel r8, r8, r4
+    sel r4, r5, r9
+    sel r9, r9, r5
+    sel r5, r6, r10
+    sel r10, r10, r6
+    stm.w r0!, {r2-r5}
     stm.w r1!, {r7-r10}
     ldm.w r0, {r3-r6}
     ldm.w r1, {r7-r10}
-    eor.w r11, r3, r7
-    and.w r11, r11, r2
-    eor.w r3, r3, r11
-    eor.w r7, r7, r11
-    eor.w r11, r4, r8
-    and.w r11, r11, r2
-    eor.w r4, r4, r11
-    eor.w r8, r8, r11
-    eor.w r11, r5, r9
-    and.w r11, r11, r2
-    eor.w r5, r5, r11
-    eor.w r9, r9, r11
-    eor.w r11, r6, r10
-    and.w r11, r11, r2
-    eor.w r6, r6, r11
-    eor.w r10, r10, r11
-    stm.w r0!, {r3-r6}
+    sel r2, r3, r7
+    sel r7, r7, r3
+    sel r3, r4, r8
+    sel r8, r8, r4
+    sel r4, r5, r9
+    sel r9, r9, r5
+    sel r5, r6, r10
+    sel r10, r10, r6
+    stm.w r0!, {r2-r5}
     stm.w r1!, {r7-r10}
     ldm.w r0, {r3-r6}
     ldm.w r1, {r7-r10}
-    eor.w r11, r3, r7
-    and.w r11, r11, r2
-    eor.w r3, r3, r11
-    eor.w r7, r7, r11
-    eor.w r11, r4, r8
-    and.w r11, r11, r2
-    eor.w r4, r4, r11
-    eor.w r8, r8, r11
-    eor.w r11, r5, r9
-    and.w r11, r11, r2
-    eor.w r5, r5, r11
-    eor.w r9, r9, r11
-    eor.w r11, r6, r10
-    and.w r11, r11, r2
-    eor.w r6, r6, r11
-    eor.w r10, r10, r11
-    stm.w r0!, {r3-r6}
+    sel r2, r3, r7
+    sel r7, r7, r3
+    sel r3, r4, r8
+    sel r8, r8, r4
+    sel r4, r5, r9
+    sel r9, r9, r5
+    sel r5, r6, r10
+    sel r10, r10, r6
+    stm.w r0!, {r2-r5}
     stm.w r1!, {r7-r10}
     ldr.w r0, [sp, #268]
     add.w r1, sp, #32

@@ -120,47 +120,52 @@ def multiply():
     # low + 38 high
     e('mov.w r0, #38')
     e('mov.w r1, #0')
-    for i, word in enumerate(high):
+    e('vmov r12, s15')
+    e(f'umaal r12, r1, {high[7]}, r0')
+    from_the_top('r12', 'r1', 'r2')
+    for i, word in enumerate(high[:7]):
         e(f'vmov {RESULT[i]}, s{8 + i}')
         e(f'umaal {RESULT[i]}, r1, {word}, r0')
-    e('mul r1, r1, r0')
-    carry_up('r1')
+    e(f'add.w {RESULT[7]}, r1, r12, lsr #1')
     e('pop {r1, lr}')
     e('stm r1, {r3-r10}')
     e('bx lr')
 
 
-def carry_up(what):
-    """RESULT += what, twice modulo p: the second time there is room in the lowest word."""
-    e(f'adds.w r3, r3, {what}')
-    for word in RESULT[1:]:
-        e(f'adcs {word}, {word}, #0')
-    e(f'sbc.w {what}, {what}, {what}')
-    e(f'mvn.w {what}, {what}')
-    e(f'and.w {what}, {what}, #38')
-    e(f'add.w r3, r3, {what}')
+def from_the_top(word, above, free):
+    """Folds what a result has from 2^255 up, so that it enters with the first carry and the last carry finds room: the result
+    is `bounded`, below 2^255 + 2^242. `word` is left at twice the rest; `above`, what lies over it, becomes the carry."""
+    e(f'lsls.w {word}, {word}, #1')
+    e(f'adc.w {above}, {above}, {above}')
+    # 2^255 = 19
+    e(f'add.w {free}, {above}, {above}, lsl #1')
+    e(f'add.w {above}, {free}, {above}, lsl #4')
 
 
 def multiply_add():
     """r0 = r1 + 121665 r2"""
     e('push {r0}')
     e('ldm r1, {r3-r10}')
+    e('ldr.w r11, [r2, #28]')
     e('movw r0, #0xdb41')
     e('movt r0, #1')
     e('mov.w r1, #0')
-    for i in range(0, 8, 2):
+    e('umaal r10, r1, r11, r0')
+    from_the_top('r10', 'r1', 'r12')
+    for i in range(0, 6, 2):
         e('ldm r2!, {r11, r12}')
         e(f'umaal {RESULT[i]}, r1, r11, r0')
         e(f'umaal {RESULT[i + 1]}, r1, r12, r0')
-    e('mov.w r0, #38')
-    e('mul r1, r1, r0')
-    carry_up('r1')
+    e('ldr.w r11, [r2]')
+    e('umaal r9, r1, r11, r0')
+    e('add.w r10, r1, r10, lsr #1')
     e('pop {r0}')
     e('stm r0, {r3-r10}')
     e('bx lr')
 
 
 def add():
+    """Of bounded elements: where the sum is beyond 2^256, the 38 for it find room in the rest."""
     e('ldm r1, {r3-r10}')
     for i in range(0, 8, 2):
         e('ldm r2!, {r11, r12}')
@@ -169,12 +174,15 @@ def add():
     e('sbc.w r1, r1, r1')
     e('mvn.w r1, r1')
     e('and.w r1, r1, #38')
-    carry_up('r1')
+    e('adds.w r3, r3, r1')
+    for word in RESULT[1:]:
+        e(f'adcs {word}, {word}, #0')
     e('stm r0, {r3-r10}')
     e('bx lr')
 
 
 def subtract():
+    """Of bounded elements: where 2^256 is borrowed, 38 can be taken from what is there then."""
     e('ldm r1, {r3-r10}')
     for i in range(0, 8, 2):
         e('ldm r2!, {r11, r12}')
@@ -185,9 +193,6 @@ def subtract():
     e('subs.w r3, r3, r1')
     for word in RESULT[1:]:
         e(f'sbcs {word}, {word}, #0')
-    e('sbc.w r1, r1, r1')
-    e('and.w r1, r1, #38')
-    e('sub.w r3, r3, r1')
     e('stm r0, {r3-r10}')
     e('bx lr')
 
@@ -205,18 +210,19 @@ def call(name, out, a, b):
 
 
 def exchange():
-    """x2, z2 with x3, z3 under the mask r2"""
+    """x2, z2 with x3, z3 under the mask r2, by which SEL takes one of two words"""
+    e('mvn.w r2, r2')
+    e('uadd8 r3, r2, r2')
     e(f'add.w r0, sp, #{X2}')
     e(f'add.w r1, sp, #{X3}')
     for _ in range(4):
         e('ldm r0, {r3-r6}')
         e('ldm r1, {r7-r10}')
-        for a, b in zip(('r3', 'r4', 'r5', 'r6'), ('r7', 'r8', 'r9', 'r10')):
-            e(f'eor.w r11, {a}, {b}')
-            e('and.w r11, r11, r2')
-            e(f'eor.w {a}, {a}, r11')
-            e(f'eor.w {b}, {b}, r11')
-        e('stm r0!, {r3-r6}')
+        for i in range(4):
+            # each first result goes where the word before it was
+            e(f'sel r{2 + i}, r{3 + i}, r{7 + i}')
+            e(f'sel r{7 + i}, r{7 + i}, r{3 + i}')
+        e('stm r0!, {r2-r5}')
         e('stm r1!, {r7-r10}')
 
 
