@@ -153,6 +153,120 @@ kemqtt_fe25519_imul:
     stm.w r1, {r3-r10}
     bx lr
     .size kemqtt_fe25519_imul, . - kemqtt_fe25519_imul
+    .section .text.kemqtt_fe25519_isquare,"ax",%progbits
+    .align 2
+    .type kemqtt_fe25519_isquare, %function
+    .thumb_func
+kemqtt_fe25519_isquare:
+    push.w {r0, lr}
+    ldm.w r1, {r2-r9}
+    umull r0, r1, r2, r2
+    umull r10, r11, r2, r3
+    mov.w r12, #0
+    mov.w lr, #2
+    umaal r1, r12, r10, lr
+    mov.w r10, #0
+    umaal r11, r10, r2, r4
+    vmov s0, r1
+    vmov s1, r0
+    umull r1, r0, r3, r3
+    umaal r1, r12, r11, lr
+    vmov s2, r1
+    umull r11, r1, r2, r5
+    umaal r10, r11, r3, r4
+    umaal r0, r12, r10, lr
+    umaal r1, r11, r2, r6
+    mov.w r10, #0
+    umaal r1, r10, r3, r5
+    vmov s3, r0
+    vmov s4, r9
+    umull r0, r9, r4, r4
+    umaal r0, r12, r1, lr
+    vmov s5, r0
+    umull r1, r0, r2, r7
+    umaal r11, r10, r3, r6
+    umaal r1, r11, r4, r5
+    umaal r9, r12, r1, lr
+    umaal r0, r10, r2, r8
+    umaal r11, r0, r3, r7
+    mov.w r1, #0
+    umaal r11, r1, r4, r6
+    vmov s6, r9
+    vmov s7, r6
+    umull r9, r6, r5, r5
+    umaal r9, r12, r11, lr
+    vmov r11, s4
+    vmov s8, r9
+    umull r2, r9, r2, r11
+    umaal r10, r0, r3, r8
+    umaal r1, r2, r4, r7
+    vmov s9, r7
+    vmov r7, s7
+    umaal r10, r1, r5, r7
+    umaal r6, r12, r10, lr
+    umaal r9, r0, r3, r11
+    umaal r2, r1, r4, r8
+    vmov r10, s9
+    umaal r9, r2, r5, r10
+    vmov s10, r6
+    umull r3, r6, r7, r7
+    umaal r3, r12, r9, lr
+    umaal r0, r1, r4, r11
+    umaal r2, r0, r5, r8
+    mov.w r4, #0
+    umaal r2, r4, r7, r10
+    umaal r6, r12, r2, lr
+    umaal r1, r0, r5, r11
+    umaal r4, r1, r7, r8
+    umull r2, r5, r10, r10
+    umaal r2, r12, r4, lr
+    umaal r0, r1, r7, r11
+    mov.w r4, #0
+    umaal r0, r4, r10, r8
+    umaal r5, r12, r0, lr
+    umaal r1, r4, r10, r11
+    umull r0, r10, r8, r8
+    umaal r0, r12, r1, lr
+    mov.w r1, #0
+    umaal r4, r1, r8, r11
+    umaal r10, r12, r4, lr
+    umull r11, r4, r11, r11
+    umaal r11, r12, r1, lr
+    add.w r4, r4, r12
+    vmov r1, s10
+    mov.w r12, #0
+    mov.w lr, #38
+    umaal r1, r12, r4, lr
+    lsls.w r1, r1, #1
+    adc.w r12, r12, r12
+    add.w r4, r12, r12, lsl #1
+    add.w r12, r4, r12, lsl #4
+    ldr.w r4, [sp], #4
+    vmov r7, s1
+    umaal r7, r12, r3, lr
+    str.w r7, [r4, #0]
+    vmov r3, s0
+    umaal r3, r12, r6, lr
+    str.w r3, [r4, #4]
+    vmov r3, s2
+    umaal r3, r12, r2, lr
+    str.w r3, [r4, #8]
+    vmov r2, s3
+    umaal r2, r12, r5, lr
+    str.w r2, [r4, #12]
+    vmov r2, s5
+    umaal r2, r12, r0, lr
+    str.w r2, [r4, #16]
+    vmov r0, s6
+    umaal r0, r12, r10, lr
+    str.w r0, [r4, #20]
+    vmov r0, s8
+    umaal r0, r12, r11, lr
+    str.w r0, [r4, #24]
+    add.w r12, r12, r1, lsr #1
+    str.w r12, [r4, #28]
+    pop.w {pc}
+    .size kemqtt_fe25519_isquare, . - kemqtt_fe25519_isquare
     .section .text.kemqtt_fe25519_imadd24,"ax",%progbits
     .align 2
     .type kemqtt_fe25519_imadd24, %function
@@ -390,12 +504,10 @@ kemqtt_x25519_ladder:
     bl kemqtt_fe25519_imul
     add.w r0, sp, #160
     add.w r1, sp, #160
-    add.w r2, sp, #160
-    bl kemqtt_fe25519_imul
+    bl kemqtt_fe25519_isquare
     add.w r0, sp, #192
     add.w r1, sp, #192
-    add.w r2, sp, #192
-    bl kemqtt_fe25519_imul
+    bl kemqtt_fe25519_isquare
     add.w r0, sp, #128
     add.w r1, sp, #96
     add.w r2, sp, #224
@@ -406,12 +518,10 @@ kemqtt_x25519_ladder:
     bl kemqtt_fe25519_iadd
     add.w r0, sp, #96
     add.w r1, sp, #96
-    add.w r2, sp, #96
-    bl kemqtt_fe25519_imul
+    bl kemqtt_fe25519_isquare
     add.w r0, sp, #128
     add.w r1, sp, #128
-    add.w r2, sp, #128
-    bl kemqtt_fe25519_imul
+    bl kemqtt_fe25519_isquare
     add.w r0, sp, #128
     add.w r1, sp, #128
     add.w r2, sp, #0
@@ -528,8 +638,7 @@ kemqtt_fe25519_square_n:
 1:
     ldr.w r0, [sp]
     mov.w r1, r0
-    mov.w r2, r0
-    bl kemqtt_fe25519_imul
+    bl kemqtt_fe25519_isquare
     ldr.w r1, [sp, #4]
     subs.w r1, r1, #1
     str.w r1, [sp, #4]

@@ -6,7 +6,8 @@ Elements are 8 little-endian words, any value below 2^256 modulo p = 2^255 - 19;
 A product takes four words of the first operand at a time, held in registers, through the eight words of the second, held in
 s0-s7: UMAAL adds a partial result and a carry to each product for nothing, so a step of four products costs one move for
 the factor, one for the incoming word and one for the outgoing word. The first half of the low result waits in s8-s15.
-A dedicated squaring gains nothing here: doubling costs what the 28 saved products do.
+A square goes through the columns of the 28 products of different words, all of whose operands are in registers; UMAAL with a
+factor 2 doubles a column's sum and adds the squares of the words.
 No branch or address depends on an element or on the scalar.
 """
 
@@ -132,6 +133,136 @@ def multiply():
     e('bx lr')
 
 
+class Code:
+    """A sequence of instructions on any number of values, for registers as a cache of s0-s15"""
+
+    def __init__(self):
+        self.steps = []
+        self.count = 0
+        self.constants = {}
+
+    def value(self):
+        self.count += 1
+        return self.count
+
+    def constant(self, number):
+        value = self.value()
+        self.constants[value] = number
+        return value
+
+    def step(self, text, reads, writes):
+        """text has a {} for each of the writes, then for each of the reads which are not written"""
+        self.steps.append((text, reads, writes))
+
+    def emit(self, placed, free):
+        """placed: a register for each value that there is from the start"""
+        place = {register: None for register in free} | {register: value for value, register in placed.items()}
+        slots, saved = [f's{i}' for i in range(16)], {}
+        constants = dict(self.constants)
+
+        def next_use(value, now):
+            return next((i for i, (_, reads, _) in enumerate(self.steps) if i >= now and value in reads), None)
+
+        def register(value, now, needed, load):
+            for name, held in place.items():
+                if held == value:
+                    return name
+            names = [name for name, held in place.items() if held not in needed or held is None]
+            dead = [name for name in names if place[name] is None or next_use(place[name], now) is None]
+            if dead:
+                name = dead[0]
+            else:
+                name = max(names, key=lambda name: next_use(place[name], now))
+                old = place[name]
+                if old not in saved and old not in constants:
+                    saved[old] = slots.pop(0)
+                    e(f'vmov {saved[old]}, {name}')
+            place[name] = value
+            if load and value in constants:
+                e(f'mov {name}, #{constants[value]}')
+            elif load:
+                e(f'vmov {name}, {saved[value]}')
+            return name
+
+        for now, (text, reads, writes) in enumerate(self.steps):
+            names = {value: register(value, now, reads, True) for value in reads}
+            for value in writes:
+                if value not in reads:
+                    # not yet in any register: operands that are not used again make room
+                    still = [v for v in reads if v in writes or next_use(v, now + 1) is not None]
+                    others = [v for v in writes if v in names]
+                    names[value] = register(value, now + 1, still + others, False)
+                elif value in saved:
+                    slots.insert(0, saved.pop(value))
+                constants.pop(value, None)
+            order = writes + [value for value in reads if value not in writes]
+            e(text.format(*(names[value] for value in order)))
+            for value in list(saved):
+                if next_use(value, now + 1) is None:
+                    slots.insert(0, saved.pop(value))
+
+
+def square():
+    e('push {r0, lr}')
+    code = Code()
+    a = [code.value() for _ in range(8)]
+    two = code.constant(2)
+
+    def product(text, low, high, x, y):
+        reads = ([low, high] if text == 'umaal' else []) + [x] + ([y] if y != x else [])
+        code.step(text + (' {}, {}, {}, {}' if y != x else ' {0}, {1}, {2}, {2}'), reads, [low, high])
+
+    words, pending, carry, above = [], [], None, None
+    for column in range(16):
+        pairs = [(i, column - i) for i in range(8) if i < column - i < 8]
+        # each product leaves a word here and one in the next column, and UMAAL takes two away
+        sums, odd = divmod(len(pending) + len(pairs) - 1, 2) if pairs else (0, 0)
+        if odd:
+            sums += 1
+        following = []
+        for n, (i, j) in enumerate(pairs):
+            if n < len(pairs) - sums:
+                low, high = code.value(), code.value()
+                product('umull', low, high, a[i], a[j])
+            else:
+                if len(pending) < 2:
+                    pending.append(code.constant(0))
+                low, high = pending.pop(0), pending.pop(0)
+                product('umaal', low, high, a[i], a[j])
+            pending.append(low)
+            following.append(high)
+        assert len(pending) == (1 if 0 < column < 15 else 0), column
+        if column % 2 == 0:
+            word, above = code.value(), code.value()
+            product('umull', word, above, a[column // 2], a[column // 2])
+        else:
+            word = above
+        if column == 1:
+            carry = code.constant(0)
+        if column == 15:
+            code.step('add.w {0}, {0}, {1}', [word, carry], [word])
+        elif column:
+            product('umaal', word, carry, pending[0], two)
+        words.append(word)
+        pending = following
+    # low + 38 high
+    factor, over, free, out = code.constant(38), code.constant(0), code.value(), code.value()
+    product('umaal', words[7], over, words[15], factor)
+    code.step('lsls.w {0}, {0}, #1', [words[7]], [words[7]])
+    code.step('adc.w {0}, {0}, {0}', [over], [over])
+    code.step('add.w {0}, {1}, {1}, lsl #1', [over], [free])
+    code.step('add.w {0}, {1}, {0}, lsl #4', [over, free], [over])
+    code.step('ldr.w {0}, [sp], #4', [], [out])
+    for i in range(7):
+        product('umaal', words[i], over, words[8 + i], factor)
+        code.step(f'str.w {{0}}, [{{1}}, #{4 * i}]', [words[i], out], [])
+    code.step('add.w {0}, {0}, {1}, lsr #1', [over, words[7]], [over])
+    code.step('str.w {0}, [{1}, #28]', [over, out], [])
+    e('ldm r1, {r2-r9}')
+    code.emit({value: f'r{2 + i}' for i, value in enumerate(a)}, ['r0', 'r1', 'r10', 'r11', 'r12', 'lr'])
+    e('pop {pc}')
+
+
 def from_the_top(word, above, free):
     """Folds what a result has from 2^255 up, so that it enters with the first carry and the last carry finds room: the result
     is `bounded`, below 2^255 + 2^242. `word` is left at twice the rest; `above`, what lies over it, becomes the carry."""
@@ -209,6 +340,12 @@ def call(name, out, a, b):
     e(f'bl {name}')
 
 
+def call_square(out, a):
+    e(f'add.w r0, sp, #{out}')
+    e(f'add.w r1, sp, #{a}')
+    e('bl fe_square')
+
+
 def exchange():
     """x2, z2 with x3, z3 under the mask r2, by which SEL takes one of two words"""
     e('mvn.w r2, r2')
@@ -265,12 +402,12 @@ def ladder():
     call('fe_sub', X3, X3, Z3)
     call('fe_mul', X3, X3, T0)
     call('fe_mul', T2, T2, T1)
-    call('fe_mul', T0, T0, T0)
-    call('fe_mul', T1, T1, T1)
+    call_square(T0, T0)
+    call_square(T1, T1)
     call('fe_sub', Z3, X3, T2)
     call('fe_add', X3, X3, T2)
-    call('fe_mul', X3, X3, X3)
-    call('fe_mul', Z3, Z3, Z3)
+    call_square(X3, X3)
+    call_square(Z3, Z3)
     call('fe_mul', Z3, Z3, X1)
     call('fe_mul', X2, T0, T1)
     call('fe_sub', T1, T0, T1)
@@ -318,8 +455,7 @@ def square_for_c():
     OUT.append('1:')
     e('ldr.w r0, [sp]')
     e('mov r1, r0')
-    e('mov r2, r0')
-    e('bl fe_mul')
+    e('bl fe_square')
     e('ldr.w r1, [sp, #4]')
     e('subs.w r1, r1, #1')
     e('str.w r1, [sp, #4]')
@@ -341,6 +477,7 @@ OUT += [
     '    .fpu fpv4-sp-d16',
 ]
 function('fe_mul', multiply)
+function('fe_square', square)
 function('fe_madd24', multiply_add)
 function('fe_add', add)
 function('fe_sub', subtract)
