@@ -267,101 +267,6 @@ kemqtt_fe25519_isquare:
     str.w r12, [r4, #28]
     pop.w {pc}
     .size kemqtt_fe25519_isquare, . - kemqtt_fe25519_isquare
-    .section .text.kemqtt_fe25519_imadd24,"ax",%progbits
-    .align 2
-    .type kemqtt_fe25519_imadd24, %function
-    .thumb_func
-kemqtt_fe25519_imadd24:
-    push.w {r0}
-    ldm.w r1, {r3-r10}
-    ldr.w r11, [r2, #28]
-    movw r0, #0xdb41
-    movt r0, #1
-    mov.w r1, #0
-    umaal r10, r1, r11, r0
-    lsls.w r10, r10, #1
-    adc.w r1, r1, r1
-    add.w r12, r1, r1, lsl #1
-    add.w r1, r12, r1, lsl #4
-    ldm.w r2!, {r11, r12}
-    umaal r3, r1, r11, r0
-    umaal r4, r1, r12, r0
-    ldm.w r2!, {r11, r12}
-    umaal r5, r1, r11, r0
-    umaal r6, r1, r12, r0
-    ldm.w r2!, {r11, r12}
-    umaal r7, r1, r11, r0
-    umaal r8, r1, r12, r0
-    ldr.w r11, [r2]
-    umaal r9, r1, r11, r0
-    add.w r10, r1, r10, lsr #1
-    pop.w {r0}
-    stm.w r0, {r3-r10}
-    bx lr
-    .size kemqtt_fe25519_imadd24, . - kemqtt_fe25519_imadd24
-    .section .text.kemqtt_fe25519_iadd,"ax",%progbits
-    .align 2
-    .type kemqtt_fe25519_iadd, %function
-    .thumb_func
-kemqtt_fe25519_iadd:
-    ldm.w r1, {r3-r10}
-    ldm.w r2!, {r11, r12}
-    adds.w r3, r3, r11
-    adcs.w r4, r4, r12
-    ldm.w r2!, {r11, r12}
-    adcs.w r5, r5, r11
-    adcs.w r6, r6, r12
-    ldm.w r2!, {r11, r12}
-    adcs.w r7, r7, r11
-    adcs.w r8, r8, r12
-    ldm.w r2!, {r11, r12}
-    adcs.w r9, r9, r11
-    adcs.w r10, r10, r12
-    sbc.w r1, r1, r1
-    mvn.w r1, r1
-    and.w r1, r1, #38
-    adds.w r3, r3, r1
-    adcs r4, r4, #0
-    adcs r5, r5, #0
-    adcs r6, r6, #0
-    adcs r7, r7, #0
-    adcs r8, r8, #0
-    adcs r9, r9, #0
-    adcs r10, r10, #0
-    stm.w r0, {r3-r10}
-    bx lr
-    .size kemqtt_fe25519_iadd, . - kemqtt_fe25519_iadd
-    .section .text.kemqtt_fe25519_isub,"ax",%progbits
-    .align 2
-    .type kemqtt_fe25519_isub, %function
-    .thumb_func
-kemqtt_fe25519_isub:
-    ldm.w r1, {r3-r10}
-    ldm.w r2!, {r11, r12}
-    subs.w r3, r3, r11
-    sbcs.w r4, r4, r12
-    ldm.w r2!, {r11, r12}
-    sbcs.w r5, r5, r11
-    sbcs.w r6, r6, r12
-    ldm.w r2!, {r11, r12}
-    sbcs.w r7, r7, r11
-    sbcs.w r8, r8, r12
-    ldm.w r2!, {r11, r12}
-    sbcs.w r9, r9, r11
-    sbcs.w r10, r10, r12
-    sbc.w r1, r1, r1
-    and.w r1, r1, #38
-    subs.w r3, r3, r1
-    sbcs r4, r4, #0
-    sbcs r5, r5, #0
-    sbcs r6, r6, #0
-    sbcs r7, r7, #0
-    sbcs r8, r8, #0
-    sbcs r9, r9, #0
-    sbcs r10, r10, #0
-    stm.w r0, {r3-r10}
-    bx lr
-    .size kemqtt_fe25519_isub, . - kemqtt_fe25519_isub
     .global kemqtt_x25519_ladder
     .section .text.kemqtt_x25519_ladder,"ax",%progbits
     .align 2
@@ -478,22 +383,136 @@ kemqtt_x25519_ladder:
     sel r10, r10, r6
     stm.w r0!, {r2-r5}
     stm.w r1!, {r7-r10}
-    add.w r0, sp, #160
-    add.w r1, sp, #32
+    add.w r0, sp, #32
+    ldm.w r0, {r3-r10}
     add.w r2, sp, #64
-    bl kemqtt_fe25519_iadd
-    add.w r0, sp, #192
-    add.w r1, sp, #32
-    add.w r2, sp, #64
-    bl kemqtt_fe25519_isub
-    add.w r0, sp, #224
-    add.w r1, sp, #96
-    add.w r2, sp, #128
-    bl kemqtt_fe25519_iadd
+    mov.w r1, #1
+    mov.w r0, #0
+    ldm.w r2!, {r11, r12}
+    subs.w lr, r3, r11
+    umaal r3, r0, r1, r11
+    vmov s0, lr
+    sbcs.w lr, r4, r12
+    umaal r4, r0, r1, r12
+    vmov s1, lr
+    ldm.w r2!, {r11, r12}
+    sbcs.w lr, r5, r11
+    umaal r5, r0, r1, r11
+    vmov s2, lr
+    sbcs.w lr, r6, r12
+    umaal r6, r0, r1, r12
+    vmov s3, lr
+    ldm.w r2!, {r11, r12}
+    sbcs.w lr, r7, r11
+    umaal r7, r0, r1, r11
+    vmov s4, lr
+    sbcs.w lr, r8, r12
+    umaal r8, r0, r1, r12
+    vmov s5, lr
+    ldm.w r2!, {r11, r12}
+    sbcs.w lr, r9, r11
+    umaal r9, r0, r1, r11
+    vmov s6, lr
+    sbcs.w lr, r10, r12
+    umaal r10, r0, r1, r12
+    vmov s7, lr
+    sbc.w lr, lr, lr
+    and.w lr, lr, #38
+    rsb.w r0, r0, #0
+    and.w r0, r0, #38
+    adds.w r3, r3, r0
+    adcs r4, r4, #0
+    adcs r5, r5, #0
+    adcs r6, r6, #0
+    adcs r7, r7, #0
+    adcs r8, r8, #0
+    adcs r9, r9, #0
+    adcs r10, r10, #0
+    add.w r1, sp, #160
+    stm.w r1, {r3-r10}
+    vmov r3, s0
+    vmov r4, s1
+    vmov r5, s2
+    vmov r6, s3
+    vmov r7, s4
+    vmov r8, s5
+    vmov r9, s6
+    vmov r10, s7
+    subs.w r3, r3, lr
+    sbcs r4, r4, #0
+    sbcs r5, r5, #0
+    sbcs r6, r6, #0
+    sbcs r7, r7, #0
+    sbcs r8, r8, #0
+    sbcs r9, r9, #0
+    sbcs r10, r10, #0
+    add.w r1, sp, #192
+    stm.w r1, {r3-r10}
     add.w r0, sp, #96
-    add.w r1, sp, #96
+    ldm.w r0, {r3-r10}
     add.w r2, sp, #128
-    bl kemqtt_fe25519_isub
+    mov.w r1, #1
+    mov.w r0, #0
+    ldm.w r2!, {r11, r12}
+    subs.w lr, r3, r11
+    umaal r3, r0, r1, r11
+    vmov s0, lr
+    sbcs.w lr, r4, r12
+    umaal r4, r0, r1, r12
+    vmov s1, lr
+    ldm.w r2!, {r11, r12}
+    sbcs.w lr, r5, r11
+    umaal r5, r0, r1, r11
+    vmov s2, lr
+    sbcs.w lr, r6, r12
+    umaal r6, r0, r1, r12
+    vmov s3, lr
+    ldm.w r2!, {r11, r12}
+    sbcs.w lr, r7, r11
+    umaal r7, r0, r1, r11
+    vmov s4, lr
+    sbcs.w lr, r8, r12
+    umaal r8, r0, r1, r12
+    vmov s5, lr
+    ldm.w r2!, {r11, r12}
+    sbcs.w lr, r9, r11
+    umaal r9, r0, r1, r11
+    vmov s6, lr
+    sbcs.w lr, r10, r12
+    umaal r10, r0, r1, r12
+    vmov s7, lr
+    sbc.w lr, lr, lr
+    and.w lr, lr, #38
+    rsb.w r0, r0, #0
+    and.w r0, r0, #38
+    adds.w r3, r3, r0
+    adcs r4, r4, #0
+    adcs r5, r5, #0
+    adcs r6, r6, #0
+    adcs r7, r7, #0
+    adcs r8, r8, #0
+    adcs r9, r9, #0
+    adcs r10, r10, #0
+    add.w r1, sp, #224
+    stm.w r1, {r3-r10}
+    vmov r3, s0
+    vmov r4, s1
+    vmov r5, s2
+    vmov r6, s3
+    vmov r7, s4
+    vmov r8, s5
+    vmov r9, s6
+    vmov r10, s7
+    subs.w r3, r3, lr
+    sbcs r4, r4, #0
+    sbcs r5, r5, #0
+    sbcs r6, r6, #0
+    sbcs r7, r7, #0
+    sbcs r8, r8, #0
+    sbcs r9, r9, #0
+    sbcs r10, r10, #0
+    add.w r1, sp, #96
+    stm.w r1, {r3-r10}
     add.w r0, sp, #96
     add.w r1, sp, #96
     add.w r2, sp, #160
@@ -508,14 +527,71 @@ kemqtt_x25519_ladder:
     add.w r0, sp, #192
     add.w r1, sp, #192
     bl kemqtt_fe25519_isquare
-    add.w r0, sp, #128
-    add.w r1, sp, #96
-    add.w r2, sp, #224
-    bl kemqtt_fe25519_isub
     add.w r0, sp, #96
-    add.w r1, sp, #96
+    ldm.w r0, {r3-r10}
     add.w r2, sp, #224
-    bl kemqtt_fe25519_iadd
+    mov.w r1, #1
+    mov.w r0, #0
+    ldm.w r2!, {r11, r12}
+    subs.w lr, r3, r11
+    umaal r3, r0, r1, r11
+    vmov s0, lr
+    sbcs.w lr, r4, r12
+    umaal r4, r0, r1, r12
+    vmov s1, lr
+    ldm.w r2!, {r11, r12}
+    sbcs.w lr, r5, r11
+    umaal r5, r0, r1, r11
+    vmov s2, lr
+    sbcs.w lr, r6, r12
+    umaal r6, r0, r1, r12
+    vmov s3, lr
+    ldm.w r2!, {r11, r12}
+    sbcs.w lr, r7, r11
+    umaal r7, r0, r1, r11
+    vmov s4, lr
+    sbcs.w lr, r8, r12
+    umaal r8, r0, r1, r12
+    vmov s5, lr
+    ldm.w r2!, {r11, r12}
+    sbcs.w lr, r9, r11
+    umaal r9, r0, r1, r11
+    vmov s6, lr
+    sbcs.w lr, r10, r12
+    umaal r10, r0, r1, r12
+    vmov s7, lr
+    sbc.w lr, lr, lr
+    and.w lr, lr, #38
+    rsb.w r0, r0, #0
+    and.w r0, r0, #38
+    adds.w r3, r3, r0
+    adcs r4, r4, #0
+    adcs r5, r5, #0
+    adcs r6, r6, #0
+    adcs r7, r7, #0
+    adcs r8, r8, #0
+    adcs r9, r9, #0
+    adcs r10, r10, #0
+    add.w r1, sp, #96
+    stm.w r1, {r3-r10}
+    vmov r3, s0
+    vmov r4, s1
+    vmov r5, s2
+    vmov r6, s3
+    vmov r7, s4
+    vmov r8, s5
+    vmov r9, s6
+    vmov r10, s7
+    subs.w r3, r3, lr
+    sbcs r4, r4, #0
+    sbcs r5, r5, #0
+    sbcs r6, r6, #0
+    sbcs r7, r7, #0
+    sbcs r8, r8, #0
+    sbcs r9, r9, #0
+    sbcs r10, r10, #0
+    add.w r1, sp, #128
+    stm.w r1, {r3-r10}
     add.w r0, sp, #96
     add.w r1, sp, #96
     bl kemqtt_fe25519_isquare
@@ -530,14 +606,62 @@ kemqtt_x25519_ladder:
     add.w r1, sp, #160
     add.w r2, sp, #192
     bl kemqtt_fe25519_imul
-    add.w r0, sp, #192
-    add.w r1, sp, #160
-    add.w r2, sp, #192
-    bl kemqtt_fe25519_isub
     add.w r0, sp, #160
-    add.w r1, sp, #160
+    ldm.w r0, {r3-r10}
     add.w r2, sp, #192
-    bl kemqtt_fe25519_imadd24
+    mov.w r1, r2
+    ldm.w r2!, {r11, r12}
+    subs.w r3, r3, r11
+    sbcs.w r4, r4, r12
+    ldm.w r2!, {r11, r12}
+    sbcs.w r5, r5, r11
+    sbcs.w r6, r6, r12
+    ldm.w r2!, {r11, r12}
+    sbcs.w r7, r7, r11
+    sbcs.w r8, r8, r12
+    ldm.w r2!, {r11, r12}
+    sbcs.w r9, r9, r11
+    sbcs.w r10, r10, r12
+    sbc.w r2, r2, r2
+    and.w r2, r2, #38
+    subs.w r3, r3, r2
+    sbcs r4, r4, #0
+    sbcs r5, r5, #0
+    sbcs r6, r6, #0
+    sbcs r7, r7, #0
+    sbcs r8, r8, #0
+    sbcs r9, r9, #0
+    sbcs r10, r10, #0
+    stm.w r1, {r3-r10}
+    movw r1, #0xdb41
+    movt r1, #1
+    mov.w r0, #0
+    ldr.w r11, [sp, #188]
+    umaal r11, r0, r10, r1
+    lsls.w r11, r11, #1
+    adc.w r0, r0, r0
+    add.w r12, r0, r0, lsl #1
+    add.w r0, r12, r0, lsl #4
+    ldrd r2, r12, [sp, #160]
+    umaal r2, r0, r3, r1
+    str.w r2, [sp, #160]
+    umaal r12, r0, r4, r1
+    str.w r12, [sp, #164]
+    ldrd r2, r12, [sp, #168]
+    umaal r2, r0, r5, r1
+    str.w r2, [sp, #168]
+    umaal r12, r0, r6, r1
+    str.w r12, [sp, #172]
+    ldrd r2, r12, [sp, #176]
+    umaal r2, r0, r7, r1
+    str.w r2, [sp, #176]
+    umaal r12, r0, r8, r1
+    str.w r12, [sp, #180]
+    ldr.w r2, [sp, #184]
+    umaal r2, r0, r9, r1
+    str.w r2, [sp, #184]
+    add.w r0, r0, r11, lsr #1
+    str.w r0, [sp, #188]
     add.w r0, sp, #64
     add.w r1, sp, #192
     add.w r2, sp, #160

@@ -273,64 +273,74 @@ def from_the_top(word, above, free):
     e(f'add.w {above}, {free}, {above}, lsl #4')
 
 
-def multiply_add():
-    """r0 = r1 + 121665 r2"""
-    e('push {r0}')
-    e('ldm r1, {r3-r10}')
-    e('ldr.w r11, [r2, #28]')
-    e('movw r0, #0xdb41')
-    e('movt r0, #1')
-    e('mov.w r1, #0')
-    e('umaal r10, r1, r11, r0')
-    from_the_top('r10', 'r1', 'r12')
-    for i in range(0, 6, 2):
-        e('ldm r2!, {r11, r12}')
-        e(f'umaal {RESULT[i]}, r1, r11, r0')
-        e(f'umaal {RESULT[i + 1]}, r1, r12, r0')
-    e('ldr.w r11, [r2]')
-    e('umaal r9, r1, r11, r0')
-    e('add.w r10, r1, r10, lsr #1')
-    e('pop {r0}')
-    e('stm r0, {r3-r10}')
-    e('bx lr')
+# the ladder's frame
+X1, X2, Z2, X3, Z3, T0, T1, T2 = range(0, 256, 32)
+SCALAR, BIT, SWAP, RESULT_PLACE, FRAME = 256, 260, 264, 268, 272
 
 
-def add():
-    """Of bounded elements: where the sum is beyond 2^256, the 38 for it find room in the rest."""
-    e('ldm r1, {r3-r10}')
+def add_subtract(total, difference, a, b):
+    """Sum and difference of two bounded elements of the frame, the sum by UMAAL with a factor 1, which leaves the flags alone.
+    Where the sum is beyond 2^256, the 38 for it find room in the rest; where the difference borrows 2^256, 38 can be taken
+    from what is there then."""
+    e(f'add.w r0, sp, #{a}')
+    e('ldm r0, {r3-r10}')
+    e(f'add.w r2, sp, #{b}')
+    e('mov r1, #1')
+    e('mov r0, #0')
     for i in range(0, 8, 2):
         e('ldm r2!, {r11, r12}')
-        e(f'{"adcs" if i else "adds"}.w {RESULT[i]}, {RESULT[i]}, r11')
-        e(f'adcs.w {RESULT[i + 1]}, {RESULT[i + 1]}, r12')
-    e('sbc.w r1, r1, r1')
-    e('mvn.w r1, r1')
-    e('and.w r1, r1, #38')
-    e('adds.w r3, r3, r1')
+        for k, word in ((i, 'r11'), (i + 1, 'r12')):
+            e(f'{"sbcs" if k else "subs"}.w lr, {RESULT[k]}, {word}')
+            e(f'umaal {RESULT[k]}, r0, r1, {word}')
+            e(f'vmov s{k}, lr')
+    e('sbc.w lr, lr, lr')
+    e('and.w lr, lr, #38')
+    e('rsb.w r0, r0, #0')
+    e('and.w r0, r0, #38')
+    e('adds.w r3, r3, r0')
     for word in RESULT[1:]:
         e(f'adcs {word}, {word}, #0')
-    e('stm r0, {r3-r10}')
-    e('bx lr')
+    e(f'add.w r1, sp, #{total}')
+    e('stm r1, {r3-r10}')
+    for i, word in enumerate(RESULT):
+        e(f'vmov {word}, s{i}')
+    e('subs.w r3, r3, lr')
+    for word in RESULT[1:]:
+        e(f'sbcs {word}, {word}, #0')
+    e(f'add.w r1, sp, #{difference}')
+    e('stm r1, {r3-r10}')
 
 
-def subtract():
-    """Of bounded elements: where 2^256 is borrowed, 38 can be taken from what is there then."""
-    e('ldm r1, {r3-r10}')
+def subtract_multiply_add(t, u):
+    """u = t - u of bounded elements, t = t + 121665 u"""
+    e(f'add.w r0, sp, #{t}')
+    e('ldm r0, {r3-r10}')
+    e(f'add.w r2, sp, #{u}')
+    e('mov r1, r2')
     for i in range(0, 8, 2):
         e('ldm r2!, {r11, r12}')
         e(f'{"sbcs" if i else "subs"}.w {RESULT[i]}, {RESULT[i]}, r11')
         e(f'sbcs.w {RESULT[i + 1]}, {RESULT[i + 1]}, r12')
-    e('sbc.w r1, r1, r1')
-    e('and.w r1, r1, #38')
-    e('subs.w r3, r3, r1')
+    e('sbc.w r2, r2, r2')
+    e('and.w r2, r2, #38')
+    e('subs.w r3, r3, r2')
     for word in RESULT[1:]:
         e(f'sbcs {word}, {word}, #0')
-    e('stm r0, {r3-r10}')
-    e('bx lr')
-
-
-# the ladder's frame
-X1, X2, Z2, X3, Z3, T0, T1, T2 = range(0, 256, 32)
-SCALAR, BIT, SWAP, RESULT_PLACE, FRAME = 256, 260, 264, 268, 272
+    e('stm r1, {r3-r10}')
+    e('movw r1, #0xdb41')
+    e('movt r1, #1')
+    e('mov r0, #0')
+    e(f'ldr.w r11, [sp, #{t + 28}]')
+    e('umaal r11, r0, r10, r1')
+    from_the_top('r11', 'r0', 'r12')
+    for i in range(0, 7, 2):
+        loaded = ('r2', 'r12')[:7 - i]
+        e(f'ldrd r2, r12, [sp, #{t + 4 * i}]' if i < 6 else f'ldr.w r2, [sp, #{t + 4 * i}]')
+        for k, word in enumerate(loaded):
+            e(f'umaal {word}, r0, {RESULT[i + k]}, r1')
+            e(f'str.w {word}, [sp, #{t + 4 * (i + k)}]')
+    e('add.w r0, r0, r11, lsr #1')
+    e(f'str.w r0, [sp, #{t + 28}]')
 
 
 def call(name, out, a, b):
@@ -396,22 +406,18 @@ def ladder():
     e('eor.w r2, r3, r1')
     e('rsb.w r2, r2, #0')
     exchange()
-    call('fe_add', T0, X2, Z2)
-    call('fe_sub', T1, X2, Z2)
-    call('fe_add', T2, X3, Z3)
-    call('fe_sub', X3, X3, Z3)
+    add_subtract(T0, T1, X2, Z2)
+    add_subtract(T2, X3, X3, Z3)
     call('fe_mul', X3, X3, T0)
     call('fe_mul', T2, T2, T1)
     call_square(T0, T0)
     call_square(T1, T1)
-    call('fe_sub', Z3, X3, T2)
-    call('fe_add', X3, X3, T2)
+    add_subtract(X3, Z3, X3, T2)
     call_square(X3, X3)
     call_square(Z3, Z3)
     call('fe_mul', Z3, Z3, X1)
     call('fe_mul', X2, T0, T1)
-    call('fe_sub', T1, T0, T1)
-    call('fe_madd24', T0, T0, T1)
+    subtract_multiply_add(T0, T1)
     call('fe_mul', Z2, T1, T0)
     e(f'ldr.w r0, [sp, #{BIT}]')
     e('subs.w r0, r0, #1')
@@ -478,9 +484,6 @@ OUT += [
 ]
 function('fe_mul', multiply)
 function('fe_square', square)
-function('fe_madd24', multiply_add)
-function('fe_add', add)
-function('fe_sub', subtract)
 exported('kemqtt_x25519_ladder', ladder)
 exported('kemqtt_fe25519_mul', multiply_for_c)
 exported('kemqtt_fe25519_square_n', square_for_c)
