@@ -58,26 +58,6 @@ pub fn multiply<const Q: i16>(a: u32, factor: u32) -> u32 {
     product
 }
 
-/// The high half times a [`factor`], in the high half of the result; the low half means nothing. Out: as [`multiply`].
-#[inline(always)]
-pub fn multiply_high<const Q: i16>(a: u32, factor: u32) -> u32 {
-    let product;
-    // SAFETY: arithmetic on registers.
-    unsafe {
-        asm!(
-            "smulwt {r}, {z}, {a}",
-            "smlabb {r}, {r}, {q}, {qa}",
-            a = in(reg) a,
-            z = in(reg) factor,
-            q = in(reg) i32::from(Q),
-            qa = in(reg) const { rounding::<Q>() },
-            r = out(reg) product,
-            options(pure, nomem, nostack)
-        );
-    }
-    product
-}
-
 /// (a + z b, a - z b) in both halves. In: any b. The results are a's range and Q / 2 more.
 #[inline(always)]
 pub fn butterfly<const Q: i16>(a: &mut u32, b: &mut u32, factor: u32) {
