@@ -5,7 +5,11 @@
 mod avr;
 #[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
 mod cortex_m4;
-#[cfg(any(kemqtt_portable, not(target_arch = "avr")))]
+#[cfg(any(
+    kemqtt_portable,
+    not(any(target_arch = "avr", cortex_m4_fpu)),
+    all(feature = "self-check", cortex_m4_fpu)
+))]
 mod portable;
 #[cfg(all(feature = "self-check", not(target_arch = "avr")))]
 pub mod self_check;
