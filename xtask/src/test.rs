@@ -6,6 +6,7 @@ use std::{
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    thread,
     time::Instant,
 };
 use xshell::{Shell, cmd};
@@ -45,21 +46,30 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
             Ok(cmd!(shell, "cargo doc --locked --workspace --all-features --no-deps").run()?)
         })?;
         step("embedded builds", || embedded::run(shell))?;
-        step("assembly for AVR", || bench_avr::check(shell))?;
-        step("assembly for Cortex-M4", || bench_m4::check(shell))?;
-        step("simulators", || simulators::check(shell))?;
-        step("firmware images", || {
-            firmware::run(shell, &firmware::Options::default())
-        })?;
-        step("constant time", || constant_time::run(shell))?;
-        step("formal model", || {
-            let quick = prove::Options {
-                quick: true,
-                only: None,
-                print: false,
-            };
-            prove::run(shell, &quick)
-        })?;
+        // Linking and simulating use one core each, so two chains of steps run side by side.
+        side_by_side(
+            || step("assembly for AVR", || bench_avr::check(&root_shell()?)),
+            || {
+                step("assembly for Cortex-M4", || bench_m4::check(&root_shell()?))?;
+                step("simulators", || simulators::check(&root_shell()?))?;
+                step("firmware images", || {
+                    firmware::run(&root_shell()?, &firmware::Options::default())
+                })
+            },
+        )?;
+        side_by_side(
+            || step("constant time", || constant_time::run(&root_shell()?)),
+            || {
+                step("formal model", || {
+                    let quick = prove::Options {
+                        quick: true,
+                        only: None,
+                        print: false,
+                    };
+                    prove::run(&root_shell()?, &quick)
+                })
+            },
+        )?;
     }
     // Without the step above the tests of the images build what they need themselves.
     let images = (!options.tests_only).then(firmware::folder);
@@ -90,6 +100,26 @@ fn step<T>(name: &str, run: impl FnOnce() -> Result<T>) -> Result<T> {
     let done = run().with_context(|| format!("step failed: {name}"))?;
     println!("== {name}: done in {} s", start.elapsed().as_secs());
     Ok(done)
+}
+
+/// Runs both to their end, so that neither leaves half a build behind; the first failure counts.
+fn side_by_side(one: impl FnOnce() -> Result<()> + Send, other: impl FnOnce() -> Result<()> + Send) -> Result<()> {
+    let (one, other) = thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        (
+            one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            other,
+        )
+    });
+    one.and(other)
+}
+
+/// A shell of its own for a thread: folder and environment of a shell are not shared.
+fn root_shell() -> Result<Shell> {
+    let shell = Shell::new()?;
+    shell.change_dir(crate::root());
+    Ok(shell)
 }
 
 /// Sum of the test runner's own summary lines.
