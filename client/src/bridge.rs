@@ -173,18 +173,20 @@ impl Bridge {
                 Err(error)
             }
         };
-        self.prepare().await;
+        self.prepare();
         ended
     }
 
-    /// For the client's next connection, which is not there yet.
-    async fn prepare(&self) {
+    /// For the client's next connection, which is not there yet. Nobody waits for it: the one that has just ended has a
+    /// result to give.
+    fn prepare(&self) {
         let config = self.shared.config.clone();
-        let prepared = tokio::task::spawn_blocking(move || config.prepare()).await;
-        if let Ok(Err(error)) = prepared {
-            // The next attempt will say it to somebody.
-            tracing::debug!(%error, "no first message prepared");
-        }
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = config.prepare() {
+                // The next attempt will say it to somebody.
+                tracing::debug!(%error, "no first message prepared");
+            }
+        });
     }
 
     /// Waits as long as the back-off says. While the broker is failing, one client at a time finds out whether it still

@@ -178,7 +178,9 @@ impl Session {
                     return Ok(event);
                 }
                 Err(error) => {
-                    // What the bridge saw says more than the refusal that rumqttc was given for it.
+                    // What the bridge saw says more than the refusal that rumqttc was given for it, and is known once
+                    // the connection between the two is over.
+                    let _ = tokio::time::timeout(CLOSE_TIMEOUT, self.attached.idle()).await;
                     let error = self.attached.take_error().map_or(error, anyhow::Error::from);
                     if !self.connected && !self.retry {
                         return Err(error.context("cannot connect"));

@@ -219,7 +219,7 @@ mod tests {
                 .scenario
                 .compose(&folder.join(row.flow).with_extension("vp"))
                 .unwrap();
-            let queries = words_with_question_mark(&model) * usize::from(row.sessions).max(1);
+            let queries = words_with_question_mark(&model);
             assert_eq!(row.expected.len(), 2 * queries, "{}: {}", row.name, row.flow);
         }
     }

@@ -59,6 +59,8 @@ pub struct Cpu {
     pub slept: u64,
     /// Cycles of exception handlers, entry and return included.
     pub handler_cycles: u64,
+    /// The pipeline of the code that exception handlers interrupt.
+    interrupted: Option<Timing>,
     pub unaligned_count: u64,
 }
 
@@ -103,6 +105,7 @@ impl Cpu {
             hooks: Hooks::default(),
             slept: 0,
             handler_cycles: 0,
+            interrupted: None,
             unaligned_count: 0,
         }
     }
@@ -247,6 +250,11 @@ impl Cpu {
         }
         let before = self.t.cycles;
         self.t.retire(&i, &o);
+        if self.ipsr == 0 {
+            if let Some(before) = self.interrupted.take() {
+                self.t.resume(&before);
+            }
+        }
         if in_handler || self.ipsr != 0 {
             self.handler_cycles += self.t.cycles - began;
         }

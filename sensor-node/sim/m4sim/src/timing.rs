@@ -122,6 +122,7 @@ pub struct Outcome {
     pub div: u8,
 }
 
+#[derive(Clone, Copy)]
 pub struct Timing {
     pub p: Params,
     pub cycles: u64,
@@ -194,6 +195,18 @@ impl Timing {
         self.brk[3] += cycles;
         self.redirect(target, true);
         self.prev = Prev::Other;
+    }
+
+    /// Back in code that was interrupted: its pipeline is as it was `before`, only later. What refilling it costs is part
+    /// of the exception, so that the cycles of a region without its handlers do not depend on where they came in.
+    pub fn resume(&mut self, before: &Timing) {
+        let later = self.cycles - before.cycles;
+        *self = Timing {
+            cycles: self.cycles,
+            brk: self.brk,
+            bus_accept: before.bus_accept + later,
+            ..*before
+        };
     }
 
     /// Bus-matrix arbitration for a non-parked block: the first access after

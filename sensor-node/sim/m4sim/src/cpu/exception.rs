@@ -19,6 +19,7 @@ impl Cpu {
         } else {
             return Ok(());
         };
+        self.interrupted = Some(self.t);
         self.take_exception(n)
     }
 
