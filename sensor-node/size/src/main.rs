@@ -50,7 +50,14 @@ images! {
 fn every_operation<K: Kem>() {
     let buffers: Option<&mut Buffers<K>> = black_box(None);
     let Some(buffers) = buffers else { return };
-    let Buffers { keygen_coins, encaps_coins, ek, dk, ct, ss } = buffers;
+    let Buffers {
+        keygen_coins,
+        encaps_coins,
+        ek,
+        dk,
+        ct,
+        ss,
+    } = buffers;
     black_box(K::keygen_from(keygen_coins, ek, dk).is_ok());
     if let Ok(ek) = Ek::<K>::parse(ek.as_ref()) {
         K::encaps_from(encaps_coins, &ek, ct, ss);
