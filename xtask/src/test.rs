@@ -73,7 +73,23 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     }
     // Without the step above the tests of the images build what they need themselves.
     let images = (!options.tests_only).then(firmware::folder);
-    let summary = step("tests", || tests(images.as_deref()))?;
+    let mut summary = Summary::default();
+    // The tests wait for time and for sockets more than they compute: one core has the optimised build meanwhile.
+    side_by_side(
+        || {
+            summary = step("tests", || tests(images.as_deref()))?;
+            Ok(())
+        },
+        || {
+            if options.tests_only {
+                return Ok(());
+            }
+            step("build of the demo", || {
+                let shell = root_shell()?;
+                Ok(cmd!(shell, "cargo build --locked --release --jobs 1 --example demo").run()?)
+            })
+        },
+    )?;
     if !options.tests_only {
         step("vector files", || vectors::run(shell))?;
         step("fuzz targets", || {
