@@ -173,20 +173,18 @@ impl Bridge {
                 Err(error)
             }
         };
-        self.prepare();
+        self.prepare().await;
         ended
     }
 
-    /// For the client's next connection, which is not there yet. Nobody waits for it: the one that has just ended has a
-    /// result to give.
-    fn prepare(&self) {
+    /// For the client's next connection, which is not there yet.
+    async fn prepare(&self) {
         let config = self.shared.config.clone();
-        tokio::task::spawn_blocking(move || {
-            if let Err(error) = config.prepare() {
-                // The next attempt will say it to somebody.
-                tracing::debug!(%error, "no first message prepared");
-            }
-        });
+        let prepared = tokio::task::spawn_blocking(move || config.prepare()).await;
+        if let Ok(Err(error)) = prepared {
+            // The next attempt will say it to somebody.
+            tracing::debug!(%error, "no first message prepared");
+        }
     }
 
     /// Waits as long as the back-off says. While the broker is failing, one client at a time finds out whether it still
