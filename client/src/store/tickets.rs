@@ -85,7 +85,13 @@ impl Tickets {
 
     /// An M4 has opened.
     pub(crate) fn m4_opened(&self) {
-        self.state().way_out.m4_opened();
+        let mut state = self.state();
+        // A full handshake went where attempts with the ticket came to nothing: it is in the way from now on, also if
+        // the session ends before it brings another.
+        if !state.way_out.allows_ticket() {
+            state.held = None;
+        }
+        state.way_out.m4_opened();
     }
 
     /// The broker has opened the ticket and refused the session all the same: what it stands for is gone.
