@@ -13,6 +13,8 @@ mod cortex_m4;
 mod portable;
 #[cfg(all(feature = "self-check", not(target_arch = "avr")))]
 pub mod self_check;
+#[cfg(all(any(target_arch = "avr", cortex_m4_fpu), not(kemqtt_portable)))]
+mod sha256;
 
 #[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
 use avr as native;

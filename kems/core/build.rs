@@ -4,7 +4,8 @@ fn main() {
     println!("cargo::rustc-check-cfg=cfg(cortex_m4)");
     println!("cargo::rustc-check-cfg=cfg(cortex_m4_fpu)");
     println!("cargo::rustc-check-cfg=cfg(kemqtt_portable)");
-    println!("cargo::rerun-if-changed=build.rs");
+    // Nothing but the target decides, and this file has another path in every package that builds with it.
+    println!("cargo::rerun-if-env-changed=TARGET");
     let target = std::env::var("TARGET").unwrap_or_default();
     if target.starts_with("thumbv7em-") {
         println!("cargo::rustc-cfg=cortex_m4");

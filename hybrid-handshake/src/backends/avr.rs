@@ -4,11 +4,9 @@
 //! linked with LTO.
 #![allow(unsafe_code, named_asm_labels)]
 
-mod sha256;
-
 use core::arch::asm;
 
-pub(crate) use sha256::Sha256;
+pub(crate) use super::sha256::Sha256;
 
 mod routines {
     unsafe extern "C" {
@@ -65,7 +63,7 @@ fn assemble_x25519() {
 }
 
 #[inline(never)]
-fn sha256_compress(state: &mut [u32; 8], block: &[u8; 64]) {
+pub(super) fn sha256_compress(state: &mut [u32; 8], block: &[u8; 64]) {
     // SAFETY: what is assembled lies in another section. The routine updates 32 bytes at `state`, little-endian words as here,
     // and reads 64 bytes at `block`.
     unsafe {

@@ -4,11 +4,9 @@
 mod compress;
 #[cfg(feature = "self-check")]
 pub(super) mod self_check;
-#[path = "avr/sha256.rs"]
-mod sha256;
 mod x25519;
 
-pub(crate) use sha256::Sha256;
+pub(crate) use super::sha256::Sha256;
 pub(crate) use x25519::{x25519, x25519_base};
 
-use compress::sha256_compress;
+pub(super) use compress::sha256_compress;

@@ -1,4 +1,5 @@
-//! SHA-256 (FIPS 180-4) as a digest of RustCrypto, so that HMAC and HKDF stay those of its crates.
+//! SHA-256 (FIPS 180-4) over the compression of an assembly backend, as a digest of RustCrypto, so that HMAC and HKDF stay
+//! those of its crates.
 
 use sha2::digest::{
     HashMarker, Output, OutputSizeUser,
@@ -8,7 +9,7 @@ use sha2::digest::{
 };
 use zeroize::Zeroize;
 
-use super::sha256_compress;
+use super::native::sha256_compress;
 
 buffer_fixed!(
     /// SHA-256.
