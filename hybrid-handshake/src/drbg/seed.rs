@@ -4,6 +4,7 @@
 use core::fmt;
 
 use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
+use kem_core::ct::{declassify, declassify_bytes};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -102,7 +103,7 @@ fn write<S: SeedStore>(store: &mut S, slot: Slot, seed: &Seed) -> Result<(), See
     store.write(slot, &bytes).map_err(SeedError::Store)?;
     let mut written = Zeroizing::new([0; SLOT_LEN]);
     store.read(slot, &mut written).map_err(SeedError::Store)?;
-    if written.ct_eq(&*bytes).into() {
+    if declassify(written.ct_eq(&*bytes)) {
         Ok(())
     } else {
         Err(SeedError::ReadBack)
@@ -132,10 +133,13 @@ impl Seed {
     fn decode(bytes: &[u8; SLOT_LEN]) -> Option<Self> {
         let [body @ .., c0, c1, c2, c3] = bytes;
         let [seed @ .., g0, g1, g2, g3] = body;
-        let whole = CRC.checksum(body) == u32::from_be_bytes([*c0, *c1, *c2, *c3]);
-        whole.then(|| Self {
+        let sum = CRC.checksum(body).to_be_bytes();
+        let mut generation = [*g0, *g1, *g2, *g3];
+        // Whether a slot is whole, and how old it is, decides which one is written next.
+        declassify_bytes(&mut generation);
+        declassify(sum.ct_eq(&[*c0, *c1, *c2, *c3])).then(|| Self {
             seed: Zeroizing::new(*seed),
-            generation: u32::from_be_bytes([*g0, *g1, *g2, *g3]),
+            generation: u32::from_be_bytes(generation),
         })
     }
 

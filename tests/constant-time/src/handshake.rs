@@ -2,6 +2,8 @@
 //! secrets, rms, and the state of both generators, from which all ephemeral secrets come. What goes over the wire is public from
 //! there on; so is what the peer's application says.
 
+use std::convert::Infallible;
+
 use crabgrind::callgrind;
 use hybrid_handshake::{
     Error, Established,
@@ -9,14 +11,15 @@ use hybrid_handshake::{
     client::{Credential, Start},
     control::Reauth,
     dh::DhSecret,
-    drbg::Drbg,
-    identity::{DecoySecret, Psk},
+    drbg::{self, Drbg, SLOT_LEN, SeedStore, Slot},
+    identity::{DecoySecret, DeviceId, Psk},
     mqtt::ReasonCode,
     reauth::{broker, client},
     record::{Content, HEADROOM, Opener, Sealer},
     resume::{Resumption, STORED_LEN, TICKET_LEN, Ticket, TicketKey, TicketKeys},
     suite::{AnySuite, Mode, Suite, SuiteId},
 };
+use kem_core::rand_core::Rng;
 
 #[allow(dead_code, unreachable_pub)]
 #[path = "../../../hybrid-handshake/tests/scripted/wire.rs"]
@@ -38,6 +41,45 @@ pub(crate) fn suites() {
         }
     }
     strangers();
+    boots();
+}
+
+/// The generator of a device, from the seeds in its store: the CRC runs over a secret.
+fn boots() {
+    println!("seed slots");
+    let id = DeviceId::new("sensor-1").expect("an id");
+    let mut store = Slots::default();
+    drbg::provision(&mut store, &hide([0x5e; 32])).expect("it takes what it is given");
+    for _ in 0..3 {
+        let mut rng = drbg::boot(&mut store, &id, &hide([0x11; 32])).expect("a whole slot");
+        rng.fill_bytes(&mut [0; 64]);
+    }
+    store.0.iter_mut().for_each(|slot| slot[35] ^= 1);
+    assert!(drbg::boot(&mut store, &id, &[0; 32]).is_err(), "no slot is whole");
+}
+
+#[derive(Default)]
+struct Slots([Vec<u8>; 2]);
+
+impl SeedStore for Slots {
+    type Error = Infallible;
+
+    fn read(&mut self, slot: Slot, out: &mut [u8; SLOT_LEN]) -> Result<(), Infallible> {
+        out.fill(0xff);
+        let bytes = &self.0[slot as usize];
+        out[..bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn write(&mut self, slot: Slot, bytes: &[u8; SLOT_LEN]) -> Result<(), Infallible> {
+        self.0[slot as usize] = bytes.to_vec();
+        Ok(())
+    }
+
+    fn erase(&mut self, slot: Slot) -> Result<(), Infallible> {
+        self.0[slot as usize] = vec![0xff; SLOT_LEN];
+        Ok(())
+    }
 }
 
 /// A full handshake, a ticket, records, a re-authentication, and all that again with the ticket.
