@@ -20,18 +20,13 @@ pub(crate) struct Options {
 
 /// Builds every target and runs them, two at a time; a finding ends it, and its input stays in `fuzz/artifacts`.
 pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
-    ensure!(
-        setup::on_path("cargo-fuzz"),
-        "cargo-fuzz is not installed; `cargo xtask setup` does it"
-    );
-    // The sanitizer flags are unstable; this lets the pinned stable toolchain take them.
-    let _bootstrap = shell.push_env("RUSTC_BOOTSTRAP", "1");
+    build(shell, None)?;
+    let _bootstrap = shell.push_env(BOOTSTRAP, "1");
     let all = cmd!(shell, "cargo fuzz list").quiet().read()?;
     let targets: Vec<&str> = match &options.target {
         Some(one) => vec![all.lines().find(|name| name == one).context("no such fuzz target")?],
         None => all.lines().collect(),
     };
-    cmd!(shell, "cargo fuzz build").run()?;
     for pair in targets.chunks(2) {
         let runs: Vec<_> = pair
             .iter()
@@ -58,6 +53,17 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     Ok(())
 }
 
+/// Builds every target, on `jobs` cores or on all.
+pub(crate) fn build(shell: &Shell, jobs: Option<u8>) -> Result<()> {
+    ensure!(
+        setup::on_path("cargo-fuzz"),
+        "cargo-fuzz is not installed; `cargo xtask setup` does it"
+    );
+    let _bootstrap = shell.push_env(BOOTSTRAP, "1");
+    let _jobs = jobs.map(|jobs| shell.push_env("CARGO_BUILD_JOBS", jobs.to_string()));
+    Ok(cmd!(shell, "cargo fuzz build").run()?)
+}
+
 fn start(shell: &Shell, target: &str, seconds: u32) -> Result<Child> {
     // New inputs go there, so that a run leaves the repository as it was.
     let found = crate::root().join("fuzz/target/found").join(target);
@@ -66,7 +72,7 @@ fn start(shell: &Shell, target: &str, seconds: u32) -> Result<Child> {
     ensure!(!shell.read_dir(&seeds)?.is_empty(), "{target} has no corpus");
     let child = Command::new(env!("CARGO"))
         .current_dir(crate::root())
-        .env("RUSTC_BOOTSTRAP", "1")
+        .env(BOOTSTRAP, "1")
         .args(["fuzz", "run", target])
         .args([&found, &seeds])
         .arg("--")
@@ -78,3 +84,6 @@ fn start(shell: &Shell, target: &str, seconds: u32) -> Result<Child> {
         .spawn()?;
     Ok(child)
 }
+
+/// The sanitizer flags are unstable; this lets the pinned stable toolchain take them.
+const BOOTSTRAP: &str = "RUSTC_BOOTSTRAP";

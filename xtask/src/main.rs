@@ -8,6 +8,7 @@ mod embedded;
 mod firmware;
 mod fuzz;
 mod load;
+mod parallel;
 mod prove;
 mod sensor;
 mod setup;

@@ -5,12 +5,22 @@ use std::{env, path::PathBuf, process::Command};
 use anyhow::{Result, bail};
 use xshell::{Shell, cmd};
 
+use crate::parallel::{root_shell, side_by_side};
+
 /// Installs the missing tools, or fails with the commands to type.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
-    debian_packages(shell)?;
-    rustup(shell)?;
-    cargo_tools(shell)?;
-    python_packages(shell)
+    // Packages come from the network and from one disk, the tools out of the compiler.
+    side_by_side(
+        || {
+            let shell = root_shell()?;
+            debian_packages(&shell)?;
+            python_packages(&shell)
+        },
+        || {
+            rustup(shell)?;
+            cargo_tools(shell)
+        },
+    )
 }
 
 /// Debian package, and a program of it by which other systems know that it is there.
@@ -86,13 +96,14 @@ fn rustup(shell: &Shell) -> Result<()> {
 }
 
 fn cargo_tools(shell: &Shell) -> Result<()> {
+    // Neither has much to compute: optimised builds of them would take twice as long and gain nothing.
     if !on_path("cargo-deny") {
-        eprintln!("installing cargo-deny (a few minutes, once)");
-        cmd!(shell, "cargo install --quiet --locked cargo-deny").run()?;
+        eprintln!("installing cargo-deny (two minutes, once)");
+        cmd!(shell, "cargo install --quiet --locked --debug cargo-deny").run()?;
     }
     if !on_path("cargo-fuzz") {
         eprintln!("installing cargo-fuzz (a minute, once)");
-        cmd!(shell, "cargo install --quiet --locked cargo-fuzz").run()?;
+        cmd!(shell, "cargo install --quiet --locked --debug cargo-fuzz").run()?;
     }
     verifpal(shell)
 }

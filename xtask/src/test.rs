@@ -6,12 +6,15 @@ use std::{
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    thread,
     time::Instant,
 };
 use xshell::{Shell, cmd};
 
-use crate::{bench_avr, bench_m4, constant_time, embedded, firmware, fuzz, prove, setup, simulators, vectors};
+use crate::{
+    bench_avr, bench_m4, constant_time, embedded, firmware, fuzz,
+    parallel::{root_shell, side_by_side},
+    prove, setup, simulators, vectors,
+};
 
 /// What to leave out; nothing by default, and CI leaves out nothing.
 #[derive(Args)]
@@ -87,7 +90,8 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
             step("build of the demo", || {
                 let shell = root_shell()?;
                 Ok(cmd!(shell, "cargo build --locked --release --jobs 1 --example demo").run()?)
-            })
+            })?;
+            step("build of the fuzz targets", || fuzz::build(&root_shell()?, Some(1)))
         },
     )?;
     if !options.tests_only {
@@ -116,26 +120,6 @@ fn step<T>(name: &str, run: impl FnOnce() -> Result<T>) -> Result<T> {
     let done = run().with_context(|| format!("step failed: {name}"))?;
     println!("== {name}: done in {} s", start.elapsed().as_secs());
     Ok(done)
-}
-
-/// Runs both to their end, so that neither leaves half a build behind; the first failure counts.
-fn side_by_side(one: impl FnOnce() -> Result<()> + Send, other: impl FnOnce() -> Result<()> + Send) -> Result<()> {
-    let (one, other) = thread::scope(|scope| {
-        let one = scope.spawn(one);
-        let other = other();
-        (
-            one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            other,
-        )
-    });
-    one.and(other)
-}
-
-/// A shell of its own for a thread: folder and environment of a shell are not shared.
-fn root_shell() -> Result<Shell> {
-    let shell = Shell::new()?;
-    shell.change_dir(crate::root());
-    Ok(shell)
 }
 
 /// Sum of the test runner's own summary lines.
