@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use xshell::{Shell, cmd};
 
-use crate::firmware::lint_avr;
+use crate::{
+    bench::{self, Row},
+    firmware::lint_avr,
+};
 
 /// What to measure and how to print it.
 #[derive(Args)]
@@ -38,20 +41,7 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
             rows.extend(measure(shell, image, empty.flash)?);
         }
     }
-    rows.retain(|row| row.name.contains(only));
-    ensure!(!rows.is_empty(), "no row contains {only:?}");
-    if options.json {
-        println!("{}", serde_json::to_string_pretty(&rows)?);
-    } else {
-        println!("| operation | cycles | stack, B | flash of the image, B |\n|---|---:|---:|---:|");
-        for row in &rows {
-            match &row.missing {
-                Some(reason) => println!("| {} | {reason} | | |", row.name),
-                None => println!("| {} | {} | {} | {} |", row.name, row.cycles, row.stack, row.flash),
-            }
-        }
-    }
-    Ok(())
+    bench::print(rows, options.only.as_deref(), options.json)
 }
 
 /// Runs the programs that compare, on both sizes of return address, and the KEMs with their known answers.
@@ -81,22 +71,6 @@ pub(crate) fn check(shell: &Shell) -> Result<()> {
         println!("ok   {}", image.program);
     }
     Ok(())
-}
-
-/// A measured operation, or why there is no measurement.
-#[derive(Serialize)]
-struct Row {
-    name: String,
-    /// Median over the runs.
-    cycles: u64,
-    /// Fewest and most cycles: equal, unless the work depends on public values (matrices by rejection sampling).
-    spread: [u64; 2],
-    /// Largest over the runs, in bytes, without the caller's buffers for keys and messages.
-    stack: u64,
-    /// What the whole image has in flash beyond an empty one, in bytes.
-    flash: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    missing: Option<&'static str>,
 }
 
 /// What `kemqtt-sim avr --json` prints.
@@ -320,58 +294,17 @@ fn report(shell: &Shell, elf: &Path, chip: &str) -> Result<Report> {
 }
 
 fn measure(shell: &Shell, image: &Image, empty: u64) -> Result<Vec<Row>> {
-    let report = match image.fits {
-        Some(_) => None,
-        None => Some(report(shell, &build(shell, image, CHIPS[0])?, CHIPS[0])?),
-    };
+    if let Some(reason) = image.fits {
+        return Ok(image.rows.iter().map(|(_, name)| Row::missing(name, reason)).collect());
+    }
+    let report = report(shell, &build(shell, image, CHIPS[0])?, CHIPS[0])?;
+    let flash = report.flash.saturating_sub(empty);
     image
         .rows
         .iter()
-        .map(|&(id, name)| match &report {
-            Some(report) => row(report, id, name, empty),
-            None => Ok(Row {
-                name: name.to_owned(),
-                cycles: 0,
-                spread: [0, 0],
-                stack: 0,
-                flash: 0,
-                missing: image.fits,
-            }),
+        .map(|&(id, name)| {
+            let marks = report.marks.iter().filter(|mark| mark.id == id);
+            Row::of_runs(name, marks.map(|mark| (mark.cycles, mark.stack)), flash)
         })
         .collect()
-}
-
-fn row(report: &Report, id: u8, name: &str, empty: u64) -> Result<Row> {
-    let marks = || report.marks.iter().filter(|mark| mark.id == id);
-    let mut cycles: Vec<u64> = marks().map(|mark| mark.cycles).collect();
-    cycles.sort_unstable();
-    let (Some(&least), Some(&most)) = (cycles.first(), cycles.last()) else {
-        anyhow::bail!("{name} was never run");
-    };
-    Ok(Row {
-        name: name.to_owned(),
-        cycles: cycles[cycles.len() / 2],
-        spread: [least, most],
-        stack: marks().map(|mark| mark.stack).max().unwrap_or_default(),
-        flash: report.flash.saturating_sub(empty),
-        missing: None,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Mark, Report, row};
-
-    #[test]
-    fn a_row_is_the_median_and_the_deepest_stack_of_its_marks() {
-        let mark = |id, cycles, stack| Mark { id, cycles, stack };
-        let report = Report {
-            exit: 0,
-            flash: 1000,
-            marks: vec![mark(1, 30, 5), mark(2, 1, 99), mark(1, 10, 7), mark(1, 20, 6)],
-        };
-        let row = row(&report, 1, "a/b", 100).expect("marked");
-        assert_eq!((row.cycles, row.spread, row.stack, row.flash), (20, [10, 30], 7, 900));
-        assert!(super::row(&report, 3, "a/c", 0).is_err());
-    }
 }

@@ -1,14 +1,11 @@
 //! What each KEM costs in program memory on the two firmware targets.
 
-use std::{fs, path::Path};
-
 use anyhow::{Context, Result};
 use clap::Args;
-use object::{Object, ObjectSection, SectionFlags, elf};
 use serde::Serialize;
 use xshell::{Shell, cmd};
 
-use crate::embedded::CORTEX_M4;
+use crate::{elf::program_memory, embedded::CORTEX_M4};
 
 /// What to measure; every KEM by default.
 #[derive(Args)]
@@ -92,19 +89,4 @@ fn measure(shell: &Shell, feature: &str) -> Result<(u64, u64)> {
         program_memory(&target.join(CORTEX_M4).join("release/kem-size"))?,
         program_memory(&target.join("avr-none/release/kem-size.elf"))?,
     ))
-}
-
-/// Bytes of the sections that are loaded: code, constants and the initial values of data.
-fn program_memory(elf: &Path) -> Result<u64> {
-    let bytes = fs::read(elf).with_context(|| format!("cannot read {}", elf.display()))?;
-    let file = object::File::parse(&*bytes)?;
-    Ok(file
-        .sections()
-        .filter(|section| match section.flags() {
-            SectionFlags::Elf { sh_flags } => sh_flags & u64::from(elf::SHF_ALLOC) != 0,
-            _ => false,
-        })
-        .filter(|section| section.kind() != object::SectionKind::UninitializedData)
-        .map(|section| section.size())
-        .sum())
 }

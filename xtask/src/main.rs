@@ -1,9 +1,11 @@
 //! Project tasks: `cargo xtask --help` is the index.
 
+mod bench;
 mod bench_avr;
 mod bench_m4;
 mod code_size;
 mod constant_time;
+mod elf;
 mod embedded;
 mod firmware;
 mod fuzz;
