@@ -57,7 +57,7 @@ const FIRMWARE: &str = "sensor-node/bench/m4";
 const SIMULATOR: &str = "sensor-node/sim/m4sim";
 
 /// Groups of rows, as the firmware knows them.
-const IMAGES: [&str; 20] = [
+const IMAGES: [&str; 22] = [
     "permutations",
     "sha256",
     "x25519",
@@ -77,7 +77,9 @@ const IMAGES: [&str; 20] = [
     "ntruhps2048677",
     "ntruhps4096821",
     "ntruhrss701",
+    "lightsaber",
     "saber",
+    "firesaber",
 ];
 
 /// Rows of the image `permutations` have other names than their image; the rest begin with it.

@@ -1,6 +1,11 @@
 //! The multiplication in Z\[x\]/(x^256 + 1), which a target may replace.
 
+#[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
+mod cortex_m4;
+#[cfg(any(feature = "self-check", kemqtt_portable, not(cortex_m4_fpu)))]
 mod portable;
+#[cfg(feature = "self-check")]
+pub mod self_check;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -9,6 +14,9 @@ use zeroize::Zeroize;
 use crate::poly::Poly;
 
 /// What this target uses.
+#[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
+pub(crate) const NATIVE: cortex_m4::CortexM4 = cortex_m4::CortexM4;
+#[cfg(any(kemqtt_portable, not(cortex_m4_fpu)))]
 pub(crate) const NATIVE: portable::Portable = portable::Portable;
 
 /// Sums of products of a public and a secret polynomial. The bounds are contract: callers rely on them, and one set of

@@ -38,7 +38,7 @@
 //! Buffers and randomness are the caller's; there is no allocation. Nothing depends on a secret but values: no branch, no
 //! index, no division. Section numbers are those of the round-3 submission (October 2020).
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #[cfg(test)]
 extern crate std;
 
@@ -49,6 +49,8 @@ mod pke;
 mod poly;
 mod sample;
 
+#[cfg(feature = "self-check")]
+pub use backends::self_check;
 pub use kem::SaberKem;
 pub use params::{Params, Rank2, Rank3, Rank4};
 

@@ -5,6 +5,7 @@ mod handshake;
 mod kyber;
 mod ntru_plus;
 mod permutation;
+mod saber;
 
 use core::fmt::Write;
 
@@ -27,6 +28,7 @@ pub(crate) fn run() -> bool {
         ("ntru-plus 768", ntru_plus::arithmetic::<P768>),
         ("ntru-plus 864", ntru_plus::arithmetic::<P864>),
         ("ntru-plus 1152", ntru_plus::arithmetic::<P1152>),
+        ("saber", saber::products),
     ];
     let mut all = true;
     for (name, agrees) in ROUTINES {
