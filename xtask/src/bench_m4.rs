@@ -34,11 +34,7 @@ pub(crate) struct Options {
 
 /// Builds, runs and prints.
 pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
-    cmd!(
-        shell,
-        "cargo build --quiet --release --locked --manifest-path {SIMULATOR}/Cargo.toml"
-    )
-    .run()?;
+    simulator(shell)?;
     if options.check {
         return check(shell);
     }

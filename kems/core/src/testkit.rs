@@ -6,6 +6,7 @@ mod drbg;
 mod hex;
 mod kat;
 mod laws;
+mod pair;
 mod recorder;
 mod vectors;
 
@@ -15,5 +16,6 @@ pub use drbg::KatDrbg;
 pub use hex::Hex;
 pub use kat::{Kat, KatDigests, Rsp, check_kat, regenerate};
 pub use laws::laws;
+pub use pair::Pair;
 pub use recorder::Recorder;
 pub use vectors::{Change, File, Reject, Vector, check_file, check_vector};
