@@ -203,49 +203,35 @@ async fn a_changed_dropped_or_replayed_record_ends_the_stream_for_good() {
 
 #[tokio::test]
 async fn a_record_that_is_cut_off_is_no_clean_end() {
-    let setup = Setup::new();
-    let (near, wire) = duplex(65_536);
-    let (far, _broker) = setup.echo(CONNACK_5);
-    tokio::spawn(harm_records(wire, far, Harm::Cut));
-    let (mut stream, _) = SecureStream::connect(&setup.config(), near, CONNECT_5)
-        .await
-        .expect("handshake");
-    stream.write_all(b"hello").await.expect("writes");
-    let error = stream
-        .read_to_end(&mut Vec::new())
-        .await
-        .expect_err("cut")
-        .downcast::<Error>()
-        .expect("typed");
+    let error = end_of_a_harmed_session(Harm::Cut).await;
     assert!(matches!(error, Error::Closed(Step::Session)), "{error}");
 }
 
 #[tokio::test]
 async fn an_mqtt_packet_in_clear_among_the_records_ends_the_stream() {
+    let error = end_of_a_harmed_session(Harm::Clear).await;
+    let in_session = matches!(
+        error,
+        Error::Protocol {
+            step: Step::Session,
+            ..
+        }
+    );
+    assert!(in_session, "{error}");
+}
+
+/// What a client says at the end of a session whose records are harmed on the way back.
+async fn end_of_a_harmed_session(harm: Harm) -> Error {
     let setup = Setup::new();
     let (near, wire) = duplex(65_536);
     let (far, _broker) = setup.echo(CONNACK_5);
-    tokio::spawn(harm_records(wire, far, Harm::Clear));
+    tokio::spawn(harm_records(wire, far, harm));
     let (mut stream, _) = SecureStream::connect(&setup.config(), near, CONNECT_5)
         .await
         .expect("handshake");
     stream.write_all(b"hello").await.expect("writes");
-    let error = stream
-        .read_to_end(&mut Vec::new())
-        .await
-        .expect_err("clear text")
-        .downcast::<Error>()
-        .expect("typed");
-    assert!(
-        matches!(
-            error,
-            Error::Protocol {
-                step: Step::Session,
-                ..
-            }
-        ),
-        "{error}"
-    );
+    let read = stream.read_to_end(&mut Vec::new()).await;
+    read.expect_err("harmed").downcast().expect("typed")
 }
 
 /// Connects to somebody who answers the CONNECT with these bytes and closes.

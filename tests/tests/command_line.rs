@@ -22,6 +22,15 @@ impl Home {
         })
     }
 
+    /// A home whose broker has its keys, and whose client pins the first of them.
+    async fn with_pin() -> Result<Self> {
+        let home = Self::new()?;
+        let printed = home.broker("init").await?;
+        let pin = printed.lines().find(|line| line.starts_with("hkm1-broker "));
+        std::fs::write(home.file("broker.pin"), pin.context("init prints the key to pin")?)?;
+        Ok(home)
+    }
+
     fn file(&self, name: &str) -> String {
         self.folder.path().join(name).display().to_string()
     }
@@ -74,13 +83,7 @@ impl Home {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn from_init_to_a_message_and_a_revoked_device() -> Result<()> {
-    let home = Home::new()?;
-    let line = home.broker("init").await?;
-    let line = line
-        .lines()
-        .find(|line| line.starts_with("hkm1-broker "))
-        .context("init prints the key to pin")?;
-    std::fs::write(home.file("broker.pin"), line)?;
+    let home = Home::with_pin().await?;
     let credential = home.file("sensor-1.psk");
     home.broker(&format!("enroll sensor-1 --out {credential}")).await?;
     let mut broker = home.run("--allow-anonymous").await?;
@@ -109,13 +112,7 @@ async fn from_init_to_a_message_and_a_revoked_device() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_broker_the_client_says_what_to_do() -> Result<()> {
-    let home = Home::new()?;
-    let line = home.broker("init").await?;
-    let line = line
-        .lines()
-        .find(|line| line.starts_with("hkm1-broker "))
-        .context("init prints the key to pin")?;
-    std::fs::write(home.file("broker.pin"), line)?;
+    let home = Home::with_pin().await?;
     let publish = home.client_words("pub -t t -m m", "--anonymous");
     let failed = output(&home.client, &publish).await?;
     assert!(!failed.status.success());
@@ -130,13 +127,7 @@ async fn without_a_broker_the_client_says_what_to_do() -> Result<()> {
 /// A device key never leaves the device, and goes through the life of a credential: enrolled, used, revoked, replaced.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_key_from_keygen_to_its_replacement() -> Result<()> {
-    let home = Home::new()?;
-    let line = home.broker("init").await?;
-    let line = line
-        .lines()
-        .find(|line| line.starts_with("hkm1-broker "))
-        .context("init prints the key to pin")?;
-    std::fs::write(home.file("broker.pin"), line)?;
+    let home = Home::with_pin().await?;
     let mut broker = home.run("").await?;
     let make = async |name: &str| -> Result<()> {
         let words = format!("keygen device --id pump-17 --out {}", home.file(name));
