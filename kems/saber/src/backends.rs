@@ -1,8 +1,14 @@
 //! The multiplication in Z\[x\]/(x^256 + 1), which a target may replace.
 
+#[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
+mod avr;
 #[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
 mod cortex_m4;
-#[cfg(any(feature = "self-check", kemqtt_portable, not(cortex_m4_fpu)))]
+#[cfg(any(
+    feature = "self-check",
+    kemqtt_portable,
+    not(any(cortex_m4_fpu, target_arch = "avr"))
+))]
 mod portable;
 #[cfg(feature = "self-check")]
 pub mod self_check;
@@ -14,9 +20,13 @@ use zeroize::Zeroize;
 use crate::poly::Poly;
 
 /// What this target uses.
+#[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
+pub(crate) const NATIVE: avr::Avr = avr::Avr;
+/// What this target uses.
 #[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
 pub(crate) const NATIVE: cortex_m4::CortexM4 = cortex_m4::CortexM4;
-#[cfg(any(kemqtt_portable, not(cortex_m4_fpu)))]
+/// What this target uses.
+#[cfg(any(kemqtt_portable, not(any(cortex_m4_fpu, target_arch = "avr"))))]
 pub(crate) const NATIVE: portable::Portable = portable::Portable;
 
 /// Sums of products of a public and a secret polynomial. The bounds are contract: callers rely on them, and one set of
@@ -34,7 +44,7 @@ pub(crate) trait Arith: Copy {
     /// The empty sum.
     const SUM: Self::Sum;
 
-    /// In: |c| <= 8.
+    /// In: -8..8.
     fn secret(self, s: &Poly, out: &mut Self::Secret);
 
     /// `sum` += `a` * `s`. In: coefficients of `a` in -2^12..2^12, at most three products in `sum`.

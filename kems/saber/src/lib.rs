@@ -39,6 +39,7 @@
 //! index, no division. Section numbers are those of the round-3 submission (October 2020).
 #![no_std]
 #![deny(unsafe_code)]
+#![cfg_attr(target_arch = "avr", feature(asm_experimental_arch))]
 #[cfg(test)]
 extern crate std;
 

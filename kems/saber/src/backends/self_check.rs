@@ -3,7 +3,7 @@
 use super::{Arith, NATIVE, portable::Portable};
 use crate::poly::{N, Poly};
 
-/// Whether sums of up to four products agree, twice in a row. In: each (a, s) with a in -2^12..2^12 and |s| <= 8.
+/// Whether sums of up to four products agree, twice in a row. In: each (a, s) with a in -2^12..2^12 and s in -8..8 (8 too, but on AVR).
 pub fn sums_agree(terms: &[([i16; N], [i16; N])]) -> bool {
     let (mut ours, mut theirs) = (sums(NATIVE, terms), sums(Portable, terms));
     // `finish` has to leave an empty sum.
