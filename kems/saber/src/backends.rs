@@ -4,6 +4,8 @@
 mod avr;
 #[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
 mod cortex_m4;
+#[cfg(any(feature = "self-check", kemqtt_portable, not(cortex_m4_fpu)))]
+pub(crate) mod decode;
 #[cfg(any(
     feature = "self-check",
     kemqtt_portable,
@@ -28,6 +30,11 @@ pub(crate) const NATIVE: cortex_m4::CortexM4 = cortex_m4::CortexM4;
 /// What this target uses.
 #[cfg(any(kemqtt_portable, not(any(cortex_m4_fpu, target_arch = "avr"))))]
 pub(crate) const NATIVE: portable::Portable = portable::Portable;
+
+#[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
+pub(crate) use cortex_m4::decode::{decode_centred, decode_secret};
+#[cfg(any(kemqtt_portable, not(cortex_m4_fpu)))]
+pub(crate) use decode::{decode_centred, decode_secret};
 
 /// Sums of products of a public and a secret polynomial. The bounds are contract: callers rely on them, and one set of
 /// tests drives every backend to them.

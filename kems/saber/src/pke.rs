@@ -6,11 +6,9 @@ use kem_core::ct::{CtSink, Emit};
 use kem_core::hash::Shake128;
 use zeroize::Zeroizing;
 
-use crate::backends::Arith;
+use crate::backends::{Arith, decode_centred, decode_secret};
 use crate::params::Params;
-use crate::poly::{
-    N, P_LEN, Q_LEN, decode_centred, decode_message, decode_secret, encode_message, encode_q, encode_rounded,
-};
+use crate::poly::{N, P_LEN, Q_LEN, decode_message, encode_message, encode_q, encode_rounded};
 use crate::sample::{Matrix, Secrets};
 
 /// Writes pack10(b), seed_A to `ek` and pack13(s) to `secret`, b = round(A^T s).
@@ -82,7 +80,7 @@ pub(crate) fn decrypt<P: Params, M: Arith>(arith: M, secret: &[u8], ct: &P::Ct, 
     let mut hat = Zeroizing::new(M::SECRET);
     let mut p = Zeroizing::new([0; N]);
     for (b, s) in b.chunks_exact(P_LEN).zip(secret.chunks_exact(Q_LEN)) {
-        decode_secret(s, &mut p);
+        decode_secret(s, &mut *p);
         arith.secret(&p, &mut hat);
         decode_centred::<10>(b, &mut *p);
         arith.mul_acc(&mut sum, &p, &hat);

@@ -1,7 +1,7 @@
 //! Polynomials of Z\[x\]/(x^256 + 1) in the encodings of section 2, and the two roundings.
 
 use kem_core::ct::CtSink;
-use kem_core::pack::{pack, unpack};
+use kem_core::pack::{pack, pack8, unpack};
 use subtle::Choice;
 
 use crate::params::Params;
@@ -16,29 +16,10 @@ pub(crate) const P_LEN: usize = 10 * N / 8;
 /// Coefficients modulo 2^16, of which the low bits count: q, p and T all divide 2^16, so additions may wrap.
 pub(crate) type Poly = [i16; N];
 
-/// Reads D-bit coefficients, eight at a time, as representatives in -2^(D-1)..2^(D-1): the range for which the
-/// multiplication is exact.
-pub(crate) fn decode_centred<const D: usize>(bytes: &[u8], out: &mut [i16]) {
-    for (eight, bytes) in out.as_chunks_mut::<8>().0.iter_mut().zip(bytes.as_chunks::<D>().0) {
-        for (k, c) in eight.iter_mut().enumerate() {
-            let (at, shift) = (k * D / 8, k * D % 8);
-            let byte = |i: usize| bytes.get(at + i).map_or(0, |&byte| u32::from(byte) << (8 * i));
-            let value = ((byte(0) | byte(1) | byte(2)) >> shift) as u16;
-            *c = (value << (16 - D)) as i16 >> (16 - D);
-        }
-    }
-}
-
 /// Writes coefficients modulo q.
 pub(crate) fn encode_q(p: &Poly, sink: &mut impl CtSink) {
-    pack::<13>(p.iter().map(|&c| c as u16), sink);
-}
-
-/// Reads a secret polynomial from its 13-bit encoding. Coefficients come out in -8..8 even if `bytes` is no secret: what a
-/// damaged key gives then is arbitrary, but within the bounds of the multiplication.
-pub(crate) fn decode_secret(bytes: &[u8], out: &mut Poly) {
-    for (c, value) in out.iter_mut().zip(unpack::<13>(bytes)) {
-        *c = (value << 12) as i16 >> 12;
+    for eight in p.as_chunks().0 {
+        sink.put_all(&pack8::<13>(&eight.map(|c: i16| c as u16)));
     }
 }
 
@@ -54,7 +35,9 @@ pub(crate) fn is_secret(bytes: &[u8], eta: i16) -> Choice {
 
 /// Rounds from q to p, ((c + h1) mod q) >> 3, and writes the result.
 pub(crate) fn encode_rounded(p: &Poly, sink: &mut impl CtSink) {
-    pack::<10>(p.iter().map(|&c| ((c as u16).wrapping_add(H1) & Q_MASK) >> 3), sink);
+    for eight in p.as_chunks().0 {
+        sink.put_all(&pack8::<10>(&eight.map(|c: i16| (c as u16).wrapping_add(H1) >> 3)));
+    }
 }
 
 /// c_m = ((v - 2^9 m + h1) mod p) >> (10 - eps_T), bit i of `m` belonging to coefficient i.
@@ -79,7 +62,6 @@ pub(crate) fn decode_message<P: Params>(v: &Poly, cm: &[u8], m: &mut impl CtSink
 
 /// 2^(eps_q - eps_p - 1): half of the step from q to p.
 const H1: u16 = 4;
-const Q_MASK: u16 = (1 << 13) - 1;
 const P_MASK: u16 = (1 << 10) - 1;
 
 /// 2^(eps_p - 2) - 2^(eps_p - eps_T - 1) + 2^(eps_q - eps_p - 1).
@@ -92,6 +74,7 @@ mod tests {
     use kem_core::ct::Emit;
 
     use super::*;
+    use crate::backends::decode_centred;
     use crate::params::{Rank2, Rank3, Rank4};
 
     #[test]

@@ -2,8 +2,9 @@
 
 use kem_core::hash::{KeccakReader, Shake128, XofReader};
 
+use crate::backends::decode_centred;
 use crate::params::Params;
-use crate::poly::{N, Poly, decode_centred};
+use crate::poly::{N, Poly};
 
 /// GenMatrix: the l^2 polynomials of the matrix A, row by row, as they leave the stream.
 pub(crate) struct Matrix(KeccakReader<168>);

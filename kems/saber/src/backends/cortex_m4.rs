@@ -1,7 +1,10 @@
 //! Cortex-M4 with an FPU: one prime of 27 bits, 64-bit products, floating-point registers for the constants of a loop.
 #![allow(unsafe_code)]
 
+pub(crate) mod decode;
 mod ntt;
+
+use core::mem::MaybeUninit;
 
 use zeroize::Zeroize;
 
@@ -29,13 +32,11 @@ impl Arith for CortexM4 {
 
     fn mul_acc(self, sum: &mut Hat, a: &Poly, s: &Hat) {
         // Not secret, therefore not wiped.
-        let mut hat = [0; N];
-        ntt::forward(a, &mut hat);
-        ntt::accumulate(&hat, &s.0, &mut sum.0);
+        let mut hat = MaybeUninit::uninit();
+        ntt::accumulate(ntt::forward_to(a, &mut hat), &s.0, &mut sum.0);
     }
 
     fn finish(self, sum: &mut Hat, out: &mut Poly) {
         ntt::inverse(&mut sum.0, out);
-        *sum = Self::SUM;
     }
 }

@@ -1,13 +1,27 @@
 //! The target's multiplication against the portable one, for test firmware, which is where both can run.
 
-use super::{Arith, NATIVE, portable::Portable};
+use super::{Arith, NATIVE, decode, portable::Portable};
 use crate::poly::{N, Poly};
 
-/// Whether sums of up to four products agree, twice in a row. In: each (a, s) with a in -2^12..2^12 and s in -8..8 (8 too, but on AVR).
+/// Whether sums of up to four products agree, twice in a row. In: each (a, s) with a in -2^12..2^12 and s in -8..8 (8 too,
+/// but on AVR).
 pub fn sums_agree(terms: &[([i16; N], [i16; N])]) -> bool {
     let (mut ours, mut theirs) = (sums(NATIVE, terms), sums(Portable, terms));
     // `finish` has to leave an empty sum.
     (0..2).all(|_| ours() == theirs())
+}
+
+/// Whether packed coefficients come out the same.
+pub fn decoders_agree(bytes: &[u8; 416]) -> bool {
+    let mut outs = [[0; N]; 6];
+    let [ours, theirs, ours10, theirs10, our_secret, their_secret] = &mut outs;
+    super::decode_centred::<13>(bytes, ours);
+    decode::decode_centred::<13>(bytes, theirs);
+    super::decode_centred::<10>(&bytes[1..], ours10);
+    decode::decode_centred::<10>(&bytes[1..], theirs10);
+    super::decode_secret(bytes, our_secret);
+    decode::decode_secret(bytes, their_secret);
+    ours == theirs && ours10 == theirs10 && our_secret == their_secret
 }
 
 /// One product, for a cycle counter.

@@ -167,6 +167,7 @@ function kemqtt_saber_forward
 
 @ void kemqtt_saber_inverse(int32_t hat[256], int16_t p[256], const int32_t factors[129], int32_t q)
 @ `factors`: round(2^32 / Q), eight times the seven of layers 6 to 4, those of layers 3 to 1, the factor of the sums of layer 1.
+@ `hat` is zero afterwards.
 function kemqtt_saber_inverse
     push {r4-r11, lr}
     mov r12, r3
@@ -224,7 +225,15 @@ function kemqtt_saber_inverse
     ldr r9, [r0, #640]
     ldr r10, [r0, #768]
     ldr r11, [r0, #896]
-    add r0, r0, #4
+    mov r2, #0
+    str r2, [r0, #128]
+    str r2, [r0, #256]
+    str r2, [r0, #384]
+    str r2, [r0, #512]
+    str r2, [r0, #640]
+    str r2, [r0, #768]
+    str r2, [r0, #896]
+    str r2, [r0], #4
     inverse2
     inverse_last
     factor s14, s15

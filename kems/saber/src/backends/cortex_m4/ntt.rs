@@ -4,6 +4,7 @@
 //! Q - 2^25 and therefore is the sum itself.
 
 use core::arch::global_asm;
+use core::mem::MaybeUninit;
 
 use crate::poly::{N, Poly};
 
@@ -17,11 +18,21 @@ unsafe extern "C" {
 
 /// The transform. In: |c| <= 4096. Out: |c| < 3.1 Q.
 pub(super) fn forward(p: &Poly, hat: &mut [i32; N]) {
-    // SAFETY: reads 256 halfwords of `p` and 126 words of `FORWARD`, writes 256 words of `hat`. Twin: `portable::Portable`.
+    // SAFETY: reads 256 halfwords of `p` and 126 words of `FORWARD`, writes 256 words of `hat` before it reads them. Twin:
+    // `portable::Portable`.
     unsafe { kemqtt_saber_forward(p.as_ptr(), hat.as_mut_ptr(), FORWARD.as_ptr().cast(), Q) }
 }
 
-/// The polynomial of a sum of up to four products of [`accumulate`], modulo 2^16; `hat` is used up.
+/// [`forward`] to a place that need not be initialised.
+pub(super) fn forward_to<'a>(p: &Poly, hat: &'a mut MaybeUninit<[i32; N]>) -> &'a [i32; N] {
+    // SAFETY: as above; all of `hat` is written.
+    unsafe {
+        kemqtt_saber_forward(p.as_ptr(), hat.as_mut_ptr().cast(), FORWARD.as_ptr().cast(), Q);
+        hat.assume_init_ref()
+    }
+}
+
+/// The polynomial of a sum of up to four products of [`accumulate`], modulo 2^16; `hat` is zero afterwards.
 pub(super) fn inverse(hat: &mut [i32; N], p: &mut Poly) {
     // SAFETY: reads 129 words of `INVERSE`, reads and writes 256 words of `hat`, writes 256 halfwords of `p`. Twin: as above.
     unsafe { kemqtt_saber_inverse(hat.as_mut_ptr(), p.as_mut_ptr(), (&raw const INVERSE).cast(), Q) }

@@ -1,6 +1,6 @@
 use core::array::from_fn;
 
-use saber::self_check::{product, sums_agree};
+use saber::self_check::{decoders_agree, product, sums_agree};
 
 use crate::draw::Draw;
 use crate::meter::steady;
@@ -21,8 +21,14 @@ pub(super) fn products() -> bool {
                 sums_agree(&[([a; 256], signed); 4])
             })
         });
+    let codes = (0..20).all(|_| {
+        let mut bytes = [0; 416];
+        draw.fill(&mut bytes);
+        decoders_agree(&bytes)
+    });
     random
         && bounds
+        && codes
         && steady(
             |draw| {
                 let mut within = |bound: i16| from_fn(|_| (draw.word() % (2 * bound as u64)) as i16 - bound);
