@@ -3,6 +3,8 @@
 //! One polynomial buffer serves each operation. What else is needed lies packed in the caller's buffers and is unpacked
 //! a piece at a time.
 
+use core::ops::Range;
+
 use kem_core::{
     Bytes, Ek, InvalidKey, Kem, NotInvertible, Rejected, SharedSecret,
     ct::declassify,
@@ -197,15 +199,18 @@ fn hide_message<P: Params, V: Profile>(m: &P::Message, r: &P::Packed, poly: &mut
 #[inline(never)] // As `derive_r`.
 fn encrypt<P: Params, V: Profile>(arith: impl Arith, poly: &mut P::Poly, ek: &P::Packed, ct: &mut P::Packed) {
     let (mut r, mut h) = (Zeroizing::new(P::Piece::ZERO), P::Piece::ZERO);
-    let (coefficients, bytes) = (h.as_ref().len(), P::PackedPiece::LEN);
-    let pieces = poly.as_mut().chunks_mut(coefficients).zip(ek.as_ref().chunks(bytes));
-    for (number, ((poly, ek), ct)) in pieces.zip(ct.as_mut().chunks_mut(bytes)).enumerate() {
-        let (r, h) = (&mut r.as_mut()[..poly.len()], &mut h.as_mut()[..poly.len()]);
-        unpack::<V>(ct, r);
-        unpack::<V>(ek, h);
-        arith.multiply::<P>(r, h, number * coefficients, Scale::<V>::USED_KEY);
-        poly.iter_mut().zip(r).for_each(|(c, hr)| *c = F::barrett(*c + *hr));
-        pack::<V>(poly, ct);
+    let (poly, ek, ct) = (poly.as_mut(), ek.as_ref(), ct.as_mut());
+    let (r, h) = (r.as_mut(), h.as_mut());
+    for step in steps::<P>() {
+        unpack::<V>(&ct[packed(&step.group)], step.place_in(r));
+        unpack::<V>(&ek[packed(&step.group)], step.place_in(h));
+        let hr = step.whole_in(r);
+        arith.multiply::<P>(hr, step.whole_in(h), step.whole.start, Scale::<V>::USED_KEY);
+        let coefficients = poly[step.whole.clone()].iter_mut();
+        coefficients.zip(hr).for_each(|(c, hr)| *c = F::barrett(*c + *hr));
+        step.keep_rest(r);
+        step.keep_rest(h);
+        pack::<V>(&poly[step.finished.clone()], &mut ct[packed(&step.finished)]);
     }
 }
 
@@ -226,12 +231,10 @@ fn decaps<P: Params, V: Profile>(arith: impl Arith, dk: &P::Dk, ct: &P::Packed, 
     good &= open_message::<P, V>(arith, &mut poly, ct, h_inverse, &mut m, &negative);
 
     // The transform is one-to-one: comparing r is comparing the ciphertext, and needs no second polynomial.
-    let mut key = Zeroizing::new([0; SharedSecret::LEN]);
     arith.inverse_ntt::<P>(&mut poly);
-    good &= check_r::<P, V>(&m, ek_hash, &mut key, &mut poly);
+    good &= check_r::<P, V>(&m, ek_hash, ss.expose_mut(), &mut poly);
 
-    ss.zeroize();
-    ss.conditional_assign(&key, good);
+    ss.conditional_assign(&[0; SharedSecret::LEN], !good);
     good
 }
 
@@ -272,46 +275,103 @@ fn recover_r<P: Params, V: Profile>(
     mut absorb: impl FnMut(&[u8]),
 ) -> Choice {
     let mut piece = Zeroizing::new(P::Piece::ZERO);
-    let mut packed = Zeroizing::new(P::PackedPiece::ZERO);
+    let mut bytes = Zeroizing::new([0; GROUP * 3 / 2]);
     let mut canonical = Choice::from(1);
-    let (coefficients, bytes) = (piece.as_ref().len(), P::PackedPiece::LEN);
-    let pieces = poly.as_mut().chunks_mut(coefficients).zip(ct.as_ref().chunks(bytes));
-    for (number, ((poly, ct), h_inverse)) in pieces.zip(h_inverse.chunks(bytes)).enumerate() {
-        let piece = &mut piece.as_mut()[..poly.len()];
-        unpack::<V>(ct, piece);
-        poly.iter_mut().zip(&*piece).for_each(|(y, c)| *y = c - *y);
-        canonical &= unpack::<V>(h_inverse, piece);
-        arith.multiply::<P>(poly, piece, number * coefficients, Scale::<V>::USED_KEY);
-        let packed = &mut packed.as_mut()[..ct.len()];
-        pack::<V>(poly, packed);
-        absorb(packed);
+    let (poly, ct, piece) = (poly.as_mut(), ct.as_ref(), piece.as_mut());
+    for step in steps::<P>() {
+        let place = step.place_in(piece);
+        unpack::<V>(&ct[packed(&step.group)], place);
+        let coefficients = poly[step.group.clone()].iter_mut();
+        coefficients.zip(&*place).for_each(|(y, c)| *y = c - *y);
+        canonical &= unpack::<V>(&h_inverse[packed(&step.group)], place);
+        let y = &mut poly[step.whole.clone()];
+        arith.multiply::<P>(y, step.whole_in(piece), step.whole.start, Scale::<V>::USED_KEY);
+        step.keep_rest(piece);
+        for r in poly[step.finished].chunks(GROUP) {
+            let bytes = &mut bytes[..r.len() * 3 / 2];
+            pack::<V>(r, bytes);
+            absorb(bytes);
+        }
     }
     canonical
 }
 
 /// Multiplies by a packed polynomial, a piece at a time. 1 if that one is canonical.
 #[inline(never)] // As `derive_r`.
-fn multiply_packed<P: Params, V: Profile>(arith: impl Arith, poly: &mut P::Poly, packed: &[u8], scale: i16) -> Choice {
+fn multiply_packed<P: Params, V: Profile>(arith: impl Arith, poly: &mut P::Poly, factor: &[u8], scale: i16) -> Choice {
     let mut piece = Zeroizing::new(P::Piece::ZERO);
     let mut canonical = Choice::from(1);
-    let (coefficients, bytes) = (piece.as_ref().len(), P::PackedPiece::LEN);
-    let pieces = poly.as_mut().chunks_mut(coefficients).zip(packed.chunks(bytes));
-    for (number, (poly, packed)) in pieces.enumerate() {
-        let piece = &mut piece.as_mut()[..poly.len()];
-        canonical &= unpack::<V>(packed, piece);
-        arith.multiply::<P>(poly, piece, number * coefficients, scale);
+    let (poly, piece) = (poly.as_mut(), piece.as_mut());
+    for step in steps::<P>() {
+        canonical &= unpack::<V>(&factor[packed(&step.group)], step.place_in(piece));
+        let coefficients = &mut poly[step.whole.clone()];
+        arith.multiply::<P>(coefficients, step.whole_in(piece), step.whole.start, scale);
+        step.keep_rest(piece);
     }
     canonical
 }
 
+/// A piece of a packed polynomial: a group of coefficients, behind those of the last group that are not eight residues.
+struct Step {
+    group: Range<usize>,
+    /// The residues, in eights, that are complete with this group, and were not before.
+    whole: Range<usize>,
+    /// The groups, none to two of them, that have no other coefficients than that.
+    finished: Range<usize>,
+}
+
+/// From the first group to the last.
+fn steps<P: Params>() -> impl Iterator<Item = Step> {
+    let (mut whole, mut finished) = (0..0, 0..0);
+    (0..P::N).step_by(GROUP).map(move |start| {
+        let group = start..P::N.min(start + GROUP);
+        whole = whole.end..group.end - group.end % (8 * P::LEAF);
+        finished = finished.end..if whole.end == group.end { group.end } else { start };
+        Step {
+            group,
+            whole: whole.clone(),
+            finished: finished.clone(),
+        }
+    })
+}
+
+impl Step {
+    /// Where the group goes.
+    fn place_in<'a>(&self, piece: &'a mut [i16]) -> &'a mut [i16] {
+        &mut piece[self.group.start - self.whole.start..][..self.group.len()]
+    }
+
+    fn whole_in<'a>(&self, piece: &'a mut [i16]) -> &'a mut [i16] {
+        &mut piece[..self.whole.len()]
+    }
+
+    /// To the start of the piece.
+    fn keep_rest(&self, piece: &mut [i16]) {
+        piece.copy_within(self.whole.len()..self.group.end - self.whole.start, 0);
+    }
+}
+
+/// Coefficients that are packed together, in the larger layout; the last group of a polynomial may be half as long.
+const GROUP: usize = 64;
+
+/// The bytes of packed coefficients.
+fn packed(coefficients: &Range<usize>) -> Range<usize> {
+    coefficients.start * 3 / 2..coefficients.end * 3 / 2
+}
+
 /// f' or g, from SHAKE256 of a seed and then CBD1, times 3. The bits wait in `place`, where something secret or longer comes
 /// next.
-#[inline(never)] // As `derive_r`.
+#[inline(always)]
 fn three_times_binomial<P: Params, V: Profile>(seed: &[u8], place: &mut [u8], poly: &mut P::Poly) {
     let bits = &mut place[..2 * P::Message::LEN];
-    Shake256::digest(&[seed], bits);
+    expand(seed, bits);
     cbd1_bytes::<P, V>(bits, poly);
     poly.as_mut().iter_mut().for_each(|c| *c *= 3);
+}
+
+#[inline(never)] // As `derive_r`.
+fn expand(seed: &[u8], bits: &mut [u8]) {
+    Shake256::digest(&[seed], bits);
 }
 
 /// H(m, F(pk)): gives the shared secret, and then the bits of r.

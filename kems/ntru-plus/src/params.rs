@@ -24,13 +24,10 @@ pub trait Params: sealed::Sealed {
     #[doc(hidden)]
     const FACTORS: &'static [u32];
 
-    /// Coefficients that are packed, unpacked and multiplied at a time: whole groups of 64 coefficients (the larger layout)
-    /// and eight whole residues.
+    /// Coefficients that are unpacked and multiplied at a time: 64 (a group of the larger layout), and what is left of the
+    /// group before when residues go by eights.
     #[doc(hidden)]
     type Piece: AsRef<[i16]> + AsMut<[i16]> + Zeroize + sealed::Zeroed;
-    /// A packed piece.
-    #[doc(hidden)]
-    type PackedPiece: Bytes;
 
     /// n coefficients.
     type Poly: AsRef<[i16]> + AsMut<[i16]> + Zeroize + sealed::Zeroed;
@@ -90,7 +87,6 @@ macro_rules! parameter_set {
             const FACTORS: &'static [u32] = &factors::<{ $n / $d }>(Self::ZETAS);
 
             type Piece = sealed::Coefficients<$piece>;
-            type PackedPiece = [u8; $piece * 3 / 2];
             type Poly = sealed::Coefficients<$n>;
             type Message = [u8; $n / 8];
             type Packed = [u8; $n * 3 / 2];
@@ -105,7 +101,7 @@ parameter_set! {
 }
 parameter_set! {
     /// n = 864. A random secret is not invertible with probability 7e-9.
-    P864, n: 864, d: 3, zeta: 9, radix3: 2, piece: 192
+    P864, n: 864, d: 3, zeta: 9, radix3: 2, piece: 80
 }
 parameter_set! {
     /// n = 1152: the largest set. 28 % of random secrets are not invertible, so key generation often draws again.

@@ -25,7 +25,8 @@ fn join(group: &[i16], bytes: &mut [u8]) {
     let (groups, _) = group.as_chunks::<2>();
     let (words, _) = bytes.as_chunks_mut::<4>();
     for lane in 0..lanes / 2 {
-        let [t0, t1, t2, t3] = [0, 1, 2, 3].map(|k| canonical(load(groups[k * lanes / 2 + lane])));
+        let part = |k: usize| canonical(load(groups[k * lanes / 2 + lane]));
+        let [t0, t1, t2, t3] = [part(0), part(1), part(2), part(3)];
         words[lane] = (t0 | (t1 & 0x000f_000f) << 12).to_le_bytes();
         words[lanes / 2 + lane] = ((t1 >> 4) & 0x00ff_00ff | (t2 & 0x00ff_00ff) << 8).to_le_bytes();
         words[lanes + lane] = ((t2 >> 8) & 0x000f_000f | t3 << 4).to_le_bytes();
