@@ -43,15 +43,29 @@ pub fn uniform_12bit<const Q: i16>(
     // Eight triples at a time divide the rate of SHAKE128; what is left over at the end is dropped.
     while done < blocks {
         stream.read(&mut bytes);
-        for &[a, b, c] in bytes.as_chunks().0 {
-            let low = i16::from(a) | i16::from(b & 15) << 8;
-            let high = i16::from(b >> 4) | i16::from(c) << 4;
-            for candidate in [low, high] {
-                // Stored first and counted if it is good: the branch would be hard to predict.
-                if let Some(place) = buffer.get_mut(taken) {
-                    *place = candidate;
-                    taken += usize::from(candidate < Q);
-                }
+        let mut consider = |candidate: i16| {
+            // Stored first and counted if it is good: the branch would be hard to predict.
+            if let Some(place) = buffer.get_mut(taken) {
+                *place = candidate;
+                taken += usize::from(candidate < Q);
+            }
+        };
+        if cfg!(target_pointer_width = "16") {
+            for &[a, b, c] in bytes.as_chunks().0 {
+                consider(i16::from(a) | i16::from(b & 15) << 8);
+                consider(i16::from(b >> 4) | i16::from(c) << 4);
+            }
+        } else {
+            for words in bytes.as_chunks::<4>().0.as_chunks::<3>().0 {
+                let [a, b, c] = words.map(u32::from_le_bytes);
+                consider((a & 0xfff) as i16);
+                consider((a >> 12 & 0xfff) as i16);
+                consider(((a >> 24 | b << 8) & 0xfff) as i16);
+                consider((b >> 4 & 0xfff) as i16);
+                consider((b >> 16 & 0xfff) as i16);
+                consider(((b >> 28 | c << 4) & 0xfff) as i16);
+                consider((c >> 8 & 0xfff) as i16);
+                consider((c >> 20) as i16);
             }
         }
         if let Some(rest) = taken.checked_sub(UNIFORM_BLOCK) {

@@ -1,5 +1,5 @@
-use kem_core::hash::{Shake128, Shake256};
-use kem_core::sample::{UNIFORM_BLOCK, cbd, uniform_12bit};
+use kem_core::hash::{Shake128, Shake256, XofReader};
+use kem_core::sample::{UNIFORM_BLOCK, cbd_bytes, uniform_12bit};
 use zeroize::Zeroize;
 
 use crate::backends::Arith;
@@ -38,14 +38,19 @@ pub enum Cbd<const ETA: usize> {}
 impl<const ETA: usize> Eta for Cbd<ETA> {
     #[inline(never)]
     fn add(seed: &[u8; 32], nonce: u8, out: &mut Poly) {
-        let mut noise = [0; 32];
         Shake256::read_with(&[seed, &[nonce]], |stream| {
+            // Whole lanes of the sponge at a time.
+            let mut bytes = [[0; ETA]; 8];
             for block in out.0.as_chunks_mut::<32>().0 {
-                cbd::<ETA>(stream, &mut noise);
-                block.iter_mut().zip(noise).for_each(|(c, noise)| *c += noise);
+                stream.read(bytes.as_flattened_mut());
+                for (four, bytes) in block.as_chunks_mut::<4>().0.iter_mut().zip(&bytes) {
+                    let mut noise = [0; 4];
+                    cbd_bytes::<ETA>(bytes, &mut noise);
+                    four.iter_mut().zip(noise).for_each(|(c, noise)| *c += noise);
+                }
             }
+            bytes.zeroize();
         });
-        noise.zeroize();
     }
 }
 

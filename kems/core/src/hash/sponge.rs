@@ -28,9 +28,9 @@ impl<P: Permutation, const RATE: usize> Sponge<P, RATE> {
                 bytes = rest;
             } else {
                 let (now, rest) = bytes.split_at(bytes.len().min(8 - offset));
-                let mut word = [0; 8];
-                word[offset..][..now.len()].copy_from_slice(now);
-                self.state.xor(lane, u64::from_le_bytes(word));
+                // Not a copy of so many bytes: that would be a call, with a frame larger than this one on small machines.
+                let word = now.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+                self.state.xor(lane, (0..offset).fold(word, |word, _| word << 8));
                 self.position += now.len();
                 bytes = rest;
             }
