@@ -4,7 +4,8 @@
 mod avr;
 #[cfg(all(cortex_m4, not(kemqtt_portable)))]
 mod cortex_m4;
-// Its twin in assembly replaces most of it.
+// Its twin in assembly replaces most of it on AVR, and all of it on a Cortex-M4.
+#[cfg(any(feature = "self-check", kemqtt_portable, not(cortex_m4)))]
 #[cfg_attr(target_arch = "avr", allow(dead_code))]
 pub(crate) mod portable;
 #[cfg(test)]
@@ -25,7 +26,10 @@ pub(crate) use cortex_m4::CortexM4 as Native;
 #[cfg(not(any(target_arch = "avr", all(cortex_m4, not(kemqtt_portable)))))]
 pub(crate) use portable::Portable as Native;
 /// Polynomials of bytes.
-#[cfg(not(target_arch = "avr"))]
+#[cfg(all(
+    not(target_arch = "avr"),
+    any(feature = "self-check", kemqtt_portable, not(cortex_m4))
+))]
 pub(crate) mod bytes {
     pub(crate) use crate::encoding::portable::unpack_f_prime;
     pub(crate) use crate::product::bytes::*;

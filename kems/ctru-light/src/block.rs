@@ -11,6 +11,7 @@ type Lanes<const L: usize> = [i16; L];
 /// r = r * a / R in each block. `zeta` is that of the transform, for `2 * r.len() / 8` nodes of its last layer.
 ///
 /// In: |r| < 5639 (Q = 769) or 2374 (Q = 257), any a. Out: |r| < Q.
+#[cfg(any(feature = "self-check", kemqtt_portable, not(cortex_m4)))]
 #[inline(always)]
 pub(crate) fn multiply_all<const Q: i16>(r: &mut [i16], a: &[i16], zeta: impl Fn(usize) -> i16) {
     let pairs = r.len() / (2 * BLOCK);

@@ -16,6 +16,7 @@ mod e8;
 mod encoding;
 mod kem;
 mod pke;
+#[cfg(any(feature = "self-check", kemqtt_portable, not(cortex_m4)))]
 mod product;
 #[cfg(test)]
 #[path = "../tests/slow/reference.rs"]

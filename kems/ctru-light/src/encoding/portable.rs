@@ -4,7 +4,7 @@ use kem_core::ct::Emit;
 use kem_core::pack::{pack, unpack};
 use kem_core::sample::cbd_bytes;
 
-use super::{COINS_LEN, EK_LEN, F_LEN, f_prime};
+use super::{COINS_LEN, EK_LEN, F_LEN};
 use crate::ring::N;
 
 /// Coefficients of the law B1.
@@ -28,8 +28,9 @@ pub(crate) fn pack_f(bytes: &mut [u8; F_LEN], f: &[i16; N]) {
 }
 
 /// Half of the coefficients of f' modulo 256.
+#[cfg(any(feature = "self-check", kemqtt_portable, not(cortex_m4)))]
 pub(crate) fn unpack_f_prime(out: &mut [u8; N / 2], f: &[u8; F_LEN / 2]) {
-    out.iter_mut().zip(f_prime(f)).for_each(|(c, f)| *c = f as u8);
+    out.iter_mut().zip(super::f_prime(f)).for_each(|(c, f)| *c = f as u8);
 }
 
 /// round(256 sigma / 769) modulo 256 as the specification rounds, floor((256 sigma + 384) / 769), and then 128 where `word` has a
