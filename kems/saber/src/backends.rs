@@ -1,10 +1,14 @@
-//! The multiplication in Z\[x\]/(x^256 + 1), which a target may replace.
+//! The multiplication in Z\[x\]/(x^256 + 1) and the conversions of its elements, which a target may replace.
 
 #[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
 mod avr;
 #[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
 mod cortex_m4;
-#[cfg(any(feature = "self-check", kemqtt_portable, not(cortex_m4_fpu)))]
+#[cfg(any(
+    feature = "self-check",
+    kemqtt_portable,
+    not(any(cortex_m4_fpu, target_arch = "avr"))
+))]
 pub(crate) mod decode;
 #[cfg(any(
     feature = "self-check",
@@ -31,10 +35,19 @@ pub(crate) const NATIVE: cortex_m4::CortexM4 = cortex_m4::CortexM4;
 #[cfg(any(kemqtt_portable, not(any(cortex_m4_fpu, target_arch = "avr"))))]
 pub(crate) const NATIVE: portable::Portable = portable::Portable;
 
+#[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
+pub(crate) use avr::encoding::{
+    cbd, decode_centred, decode_message, decode_secret, encode_message, encode_q, encode_rounded,
+};
 #[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
 pub(crate) use cortex_m4::decode::{decode_centred, decode_secret};
-#[cfg(any(kemqtt_portable, not(cortex_m4_fpu)))]
+#[cfg(any(kemqtt_portable, not(any(cortex_m4_fpu, target_arch = "avr"))))]
 pub(crate) use decode::{decode_centred, decode_secret};
+#[cfg(any(kemqtt_portable, not(target_arch = "avr")))]
+pub(crate) use {
+    crate::poly::{decode_message, encode_message, encode_q, encode_rounded},
+    kem_core::sample::cbd,
+};
 
 /// Sums of products of a public and a secret polynomial. The bounds are contract: callers rely on them, and one set of
 /// tests drives every backend to them.

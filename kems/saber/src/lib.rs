@@ -47,6 +47,7 @@ mod backends;
 mod kem;
 mod params;
 mod pke;
+#[cfg_attr(all(target_arch = "avr", not(kemqtt_portable)), allow(dead_code))]
 mod poly;
 mod sample;
 

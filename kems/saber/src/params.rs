@@ -3,9 +3,10 @@
 use kem_core::Bytes;
 use kem_core::ct::CtSink;
 use kem_core::hash::XofReader;
-use kem_core::{pack, sample};
+use kem_core::pack;
 use zeroize::Zeroize;
 
+use crate::backends;
 use crate::poly::Poly;
 
 /// A parameter set: a type without values. The three below are all there are.
@@ -62,7 +63,7 @@ macro_rules! parameter_set {
             }
 
             fn sample_secret(stream: &mut impl XofReader, s: &mut Poly) {
-                sample::cbd::<$eta>(stream, s);
+                backends::cbd::<$eta>(stream, s);
             }
 
             fn pack_cm(values: impl Iterator<Item = u16>, sink: &mut impl CtSink) {

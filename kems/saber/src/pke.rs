@@ -6,9 +6,9 @@ use kem_core::ct::{CtSink, Emit};
 use kem_core::hash::Shake128;
 use zeroize::Zeroizing;
 
-use crate::backends::{Arith, decode_centred, decode_secret};
+use crate::backends::{Arith, decode_centred, decode_message, decode_secret, encode_message, encode_q, encode_rounded};
 use crate::params::Params;
-use crate::poly::{N, P_LEN, Q_LEN, decode_message, encode_message, encode_q, encode_rounded};
+use crate::poly::{N, P_LEN, Q_LEN};
 use crate::sample::{Matrix, Secrets};
 
 /// Writes pack10(b), seed_A to `ek` and pack13(s) to `secret`, b = round(A^T s).

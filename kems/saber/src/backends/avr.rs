@@ -4,6 +4,8 @@
 //! linked with LTO.
 #![allow(unsafe_code, named_asm_labels)]
 
+pub(crate) mod encoding;
+
 use core::arch::asm;
 use core::mem::MaybeUninit;
 

@@ -3,13 +3,16 @@
 #![no_main]
 
 use bench_avr::{Draw, exit, keeps_registers, require};
-use saber::self_check::sums_agree;
+use saber::self_check::{decoders_agree, encoders_agree, samples_agree, sums_agree};
 
 #[unsafe(no_mangle)]
 extern "C" fn main() -> ! {
     let mut draw = Draw::new(0x1234_5678);
     for number in 0..8 {
         products(number, &mut draw);
+    }
+    for number in 0..8 {
+        conversions(number, &mut draw);
     }
     clear();
     conventions();
@@ -19,9 +22,18 @@ extern "C" fn main() -> ! {
 unsafe extern "C" {
     fn saber_product(sum: *mut [i16; 256], a: *const [i16; 256], s: *const [u8; 256], scratch: *mut [u8; 1344]);
     fn saber_clear(p: *mut u8, n: u16);
+    fn saber_unpack13(out: *mut i16, bytes: *const u8, n: u8);
+    fn saber_unpack10(out: *mut i16, bytes: *const u8, n: u8);
+    fn saber_unpack_secret(out: *mut i16, bytes: *const u8, n: u8);
+    fn saber_pack_secret(bytes: *mut u8, p: *const i16, n: u8);
+    fn saber_pack_rounded(bytes: *mut u8, p: *const i16, n: u8);
+    fn saber_sample(out: *mut i16, bytes: *const u8, n: u8);
+    fn saber_pack_message(bytes: *mut u8, v: *const i16, n: u8, m: *const u8);
+    fn saber_unpack_message(m: *mut u8, v: *const i16, n: u8, bytes: *const u8);
 }
 
 /// Ranges of a public and of a secret coefficient: their ends, all of them, the secrets of keys.
+#[inline(never)]
 fn products(number: u8, draw: &mut Draw) {
     let mut pick = |low: i16, high: i16| {
         let word = draw.word();
@@ -46,6 +58,21 @@ fn products(number: u8, draw: &mut Draw) {
     require(sums_agree(&terms[..usize::from(number) % 2]), 2);
 }
 
+#[inline(never)]
+fn conversions(number: u8, draw: &mut Draw) {
+    let mut bytes = [0; 416];
+    draw.fill(number, &mut bytes);
+    require(decoders_agree(&bytes), 4);
+    require(samples_agree(&bytes), 5);
+    let byte = || {
+        let mut byte = [0];
+        draw.fill(number, &mut byte);
+        let [byte] = byte;
+        byte
+    };
+    require(encoders_agree(&bytes, byte), 6);
+}
+
 fn clear() {
     let mut bytes = [0x55; 80];
     // SAFETY: the routine writes 64 bytes.
@@ -60,11 +87,33 @@ unsafe extern "C" fn product(sum: *mut [i16; 256], a: *const [i16; 256], s: *con
     unsafe { saber_product(sum, a, s, sum.add(1).cast()) }
 }
 
+/// A conversion of 128 coefficients at most, its count in place of the third pointer, and the message behind the input.
+macro_rules! counted {
+    ($routine:ident($($more:expr)?)) => {{
+        unsafe extern "C" fn call(out: *mut (), input: *const (), _: *const ()) {
+            // SAFETY: as promised by the caller, who has 1024 bytes at `input` and 2048 at `out`.
+            unsafe { $routine(out.cast(), input.cast(), 16 $(, input.byte_add($more).cast())?) }
+        }
+        call as *const ()
+    }};
+}
+
+#[inline(never)]
 fn conventions() {
     let (mut output, input) = ([300u16; 1024], [5u16; 512]);
     let out = (&raw mut output).cast();
     let input = (&raw const input).cast();
-    for (function, code) in [(product as *const (), 11)] {
+    for (function, code) in [
+        (product as *const (), 11),
+        (counted!(saber_unpack13()), 12),
+        (counted!(saber_unpack10()), 13),
+        (counted!(saber_unpack_secret()), 14),
+        (counted!(saber_pack_secret()), 15),
+        (counted!(saber_pack_rounded()), 16),
+        (counted!(saber_sample()), 17),
+        (counted!(saber_pack_message(512)), 18),
+        (counted!(saber_unpack_message(512)), 19),
+    ] {
         // SAFETY: no routine writes more than 2048 bytes behind its first pointer or reads more than 1024 behind another.
         require(unsafe { keeps_registers(function, out, input, input) }, code);
     }
