@@ -1,6 +1,6 @@
 use kem_core::ct::CtSink;
-use kem_core::pack::{pack8, unpack8};
 
+use crate::backends::convert;
 use crate::poly::{Poly, Q};
 
 /// Compression to a number of bits (FIPS 203 section 4.2.1).
@@ -22,13 +22,13 @@ impl<const D: usize> Width for Bits<D> {
 
     fn encode(p: &Poly, sink: &mut impl CtSink) {
         for eight in p.0.as_chunks::<8>().0 {
-            sink.put_all(&pack8::<D>(&eight.map(|c| compress::<D>(c as u16))));
+            sink.put_all(&convert::compress::<D>(eight));
         }
     }
 
     fn decode(bytes: &[u8], p: &mut Poly) {
         for (eight, bytes) in p.0.as_chunks_mut().0.iter_mut().zip(bytes.as_chunks().0) {
-            *eight = unpack8::<D>(bytes).map(decompress::<D>);
+            *eight = convert::decompress::<D>(bytes);
         }
     }
 }
@@ -39,7 +39,7 @@ impl<const D: usize> Width for Bits<D> {
 /// quotient is estimated with floor(2^(D+16) / Q), which is at most one too low, and corrected by the remainder: that is
 /// below 2 Q, so that 16 bits are enough.
 #[inline(always)]
-fn compress<const D: usize>(x: u16) -> u16 {
+pub(crate) fn compress<const D: usize>(x: u16) -> u16 {
     const { assert!(D <= 11) };
     const HALF: u16 = Q as u16 / 2;
     let reciprocal = const { (1 << (D + 16)) / Q as u32 };
@@ -52,16 +52,8 @@ fn compress<const D: usize>(x: u16) -> u16 {
 
 /// round(Q y / 2^D). In: y < 2^D.
 #[inline(always)]
-fn decompress<const D: usize>(y: u16) -> i16 {
+pub(crate) fn decompress<const D: usize>(y: u16) -> i16 {
     ((u32::from(y) * Q as u32 + (1 << (D - 1))) >> D) as i16
-}
-
-/// Compress_1 of every coefficient: the message bits. In: 0 <= c < Q.
-pub(crate) fn message_of(p: &Poly, m: &mut [u8; 32]) {
-    for (byte, eight) in m.iter_mut().zip(p.0.as_chunks::<8>().0) {
-        let bits = eight.iter().map(|&c| compress::<1>(c as u16) as u8 & 1);
-        *byte = bits.rev().fold(0, |byte, bit| byte << 1 | bit);
-    }
 }
 
 #[cfg(test)]
@@ -103,9 +95,9 @@ mod tests {
     #[test]
     fn message_bits_are_little_endian() {
         let mut p = Poly::ZERO;
-        p.add_message(&core::array::from_fn(|i| i as u8 ^ 0xa3));
+        convert::add_message(&mut p.0, &core::array::from_fn(|i| i as u8 ^ 0xa3));
         let mut m = [0; 32];
-        message_of(&p, &mut m);
+        convert::message_of(&p.0, &mut m);
         assert_eq!(m, core::array::from_fn(|i| i as u8 ^ 0xa3));
         assert_eq!(p.0[..8], [1665, 1665, 0, 0, 0, 1665, 0, 1665]);
     }

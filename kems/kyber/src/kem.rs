@@ -79,17 +79,18 @@ impl<P: Params, V: Shell> Kem for Kyber<P, V> {
 /// ML-KEM.KeyGen_internal (FIPS 203 section 6.1).
 fn keygen<P: Params, V: Shell>(arith: impl Arith, coins: &[u8; 64], ek: &mut [u8], dk: &mut [u8]) {
     let (d, z) = halves(coins);
-    let mut seeds = Zeroizing::new([0; 64]);
-    V::expand::<P>(d, &mut seeds);
-    declassify_bytes(&mut seeds[..32]); // rho is public: the matrix is made from it
-    let (rho, sigma) = halves(&seeds);
     let (s_hat, dk_rest) = dk.split_at_mut(P::K * POLY_LEN);
     let (dk_ek, h_z) = dk_rest.split_at_mut(P::Ek::LEN);
-    let (h, dk_z) = h_z.split_at_mut(32);
+    let ([h_z], []) = h_z.as_chunks_mut() else { return };
+    // The seeds lie where h and z come, which saves stack.
+    V::expand::<P>(d, h_z);
+    declassify_bytes(&mut h_z[..32]); // rho is public: the matrix is made from it
+    let (rho, sigma) = halves(h_z);
     let (t_hat, ek_rho) = ek.split_at_mut(P::K * POLY_LEN);
     ek_rho.copy_from_slice(rho);
     pke::keygen::<P>(arith, rho, sigma, t_hat, s_hat);
     dk_ek.copy_from_slice(ek);
+    let (h, dk_z) = h_z.split_at_mut(32);
     Sha3_256::digest(&[ek], h);
     dk_z.copy_from_slice(z);
 }
@@ -97,10 +98,10 @@ fn keygen<P: Params, V: Shell>(arith: impl Arith, coins: &[u8; 64], ek: &mut [u8
 /// ML-KEM.Encaps_internal (section 6.2).
 fn encaps<P: Params, V: Shell>(arith: impl Arith, coins: &[u8; 32], ek: &[u8], ct: &mut [u8], ss: &mut SharedSecret) {
     let m = V::message(coins);
-    let mut h = [0; 32];
-    Sha3_256::digest(&[ek], &mut h);
+    // H(ek) lies where the shared secret comes, which saves stack.
+    Sha3_256::digest(&[ek], ss.expose_mut());
     let mut k_r = Zeroizing::new([0; 64]);
-    Sha3_512::digest(&[&*m, &h], &mut *k_r);
+    Sha3_512::digest(&[&*m, ss.expose()], &mut *k_r);
     let (k, r) = halves(&k_r);
     pke::encrypt::<P>(arith, ek, &m, r, &mut Emit::new(ct));
     V::accept(k, ct, ss);

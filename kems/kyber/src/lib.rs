@@ -1,9 +1,13 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
 #![deny(unsafe_code)]
+#![cfg_attr(all(target_arch = "avr", not(kemqtt_portable)), feature(asm_experimental_arch))]
 
 mod backends;
 mod compress;
+// Its twin in assembly replaces most of it.
+#[cfg_attr(target_arch = "avr", allow(dead_code))]
+mod convert;
 mod kem;
 mod params;
 mod pke;

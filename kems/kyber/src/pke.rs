@@ -1,16 +1,17 @@
-//! K-PKE (FIPS 203 section 5), with one entry of the matrix at a time.
+//! K-PKE (FIPS 203 section 5), with one entry of the matrix at a time. Its functions are not inlined, so that their polynomials leave
+//! the stack before the hashes after them.
 
 use kem_core::ct::{CtSink, Emit};
-use kem_core::modular::Zq;
 use zeroize::Zeroizing;
 
-use crate::backends::Arith;
-use crate::compress::{Width, message_of};
+use crate::backends::{Arith, convert};
+use crate::compress::Width;
 use crate::params::Sizes;
-use crate::poly::{POLY_LEN, Poly, PolyVec, Q, decode};
-use crate::sample::{Cbd, Eta, matrix_product};
+use crate::poly::{POLY_LEN, Poly, PolyVec};
+use crate::sample::{Cbd, Eta, matrix_product, packed_product};
 
 /// K-PKE.KeyGen from line 3 on: `t_hat` | `rho` is the encryption key, `s_hat` the decryption key, both of 384 k bytes.
+#[inline(never)]
 pub(crate) fn keygen<P: Sizes>(
     arith: impl Arith,
     rho: &[u8; 32],
@@ -22,7 +23,7 @@ pub(crate) fn keygen<P: Sizes>(
     small_vector::<P>(arith, sigma, &mut s);
     let mut out = Emit::new(s_hat);
     for s in s.as_mut() {
-        arith.freeze(s);
+        arith.standard(s);
         s.encode(&mut out);
     }
 
@@ -31,18 +32,17 @@ pub(crate) fn keygen<P: Sizes>(
     for i in 0..P::K as u8 {
         P::Eta1::sample(sigma, P::K as u8 + i, &mut t);
         arith.ntt(&mut t);
-        // The products bring a factor of 1/R along: so does the noise, until both lose it.
-        arith.scale(&mut t, 1);
+        arith.lift(&mut t);
         for (j, s) in (0..).zip(s.as_ref()) {
             matrix_product(arith, &mut t, rho, [i, j], s);
         }
-        arith.scale(&mut t, Zq::<Q>::R2);
-        arith.freeze(&mut t);
+        arith.standard_sum(&mut t);
         t.encode(&mut out);
     }
 }
 
 /// K-PKE.Encrypt: `ek` is t_hat | rho, the ciphertext goes to `sink`.
+#[inline(never)]
 pub(crate) fn encrypt<P: Sizes>(arith: impl Arith, ek: &[u8], m: &[u8; 32], r: &[u8; 32], sink: &mut impl CtSink) {
     let mut y = Zeroizing::new(P::PolyVec::ZERO);
     small_vector::<P>(arith, r, &mut y);
@@ -62,16 +62,17 @@ pub(crate) fn encrypt<P: Sizes>(arith: impl Arith, ek: &[u8], m: &[u8; 32], r: &
     }
     c.0.fill(0);
     for (t, y) in t_hat.as_flattened().chunks_exact(POLY_LEN).zip(y.as_ref()) {
-        decode(t, |first, t| arith.basemul_acc(&mut c, t, y, first));
+        packed_product(arith, &mut c, t, y);
     }
     arith.inverse_ntt(&mut c);
     Cbd::<2>::add(r, 2 * P::K as u8, &mut c);
-    c.add_message(m);
+    convert::add_message(&mut c.0, m);
     arith.freeze(&mut c);
     P::Dv::encode(&c, sink);
 }
 
 /// K-PKE.Decrypt with the 384 k bytes of `s_hat`.
+#[inline(never)]
 pub(crate) fn decrypt<P: Sizes>(arith: impl Arith, s_hat: &[u8], ct: &[u8], m: &mut [u8; 32]) {
     let u_len = 32 * P::Du::BITS;
     let (u_bytes, v_bytes) = ct.split_at(P::K * u_len);
@@ -79,16 +80,16 @@ pub(crate) fn decrypt<P: Sizes>(arith: impl Arith, s_hat: &[u8], ct: &[u8], m: &
     for (s_bytes, u_bytes) in s_hat.chunks_exact(POLY_LEN).zip(u_bytes.chunks_exact(u_len)) {
         P::Du::decode(u_bytes, &mut work);
         arith.ntt(&mut work);
-        decode(s_bytes, |first, s| arith.basemul_acc(&mut product, s, &work, first));
+        packed_product(arith, &mut product, s_bytes, &work);
     }
     arith.inverse_ntt(&mut product);
     P::Dv::decode(v_bytes, &mut work);
     work.sub(&product);
     arith.freeze(&mut work);
-    message_of(&work, m);
+    convert::message_of(&work.0, m);
 }
 
-/// k polynomials of the law eta1 with nonces 0 .. k, in T_q: s_hat or y_hat. Out: |c| <= (Q + 1) / 2.
+/// k polynomials of the law eta1 with nonces 0 .. k, in the backend's form of T_q: s_hat or y_hat.
 fn small_vector<P: Sizes>(arith: impl Arith, seed: &[u8; 32], out: &mut P::PolyVec) {
     for (nonce, p) in (0..).zip(out.as_mut()) {
         P::Eta1::sample(seed, nonce, p);

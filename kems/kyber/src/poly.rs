@@ -1,6 +1,8 @@
 use kem_core::ct::CtSink;
-use kem_core::pack::pack8;
+use kem_core::sample::UNIFORM_BLOCK;
 use zeroize::Zeroize;
+
+use crate::backends::convert;
 
 /// The modulus (FIPS 203 section 2.4).
 pub(crate) const Q: i16 = 3329;
@@ -24,19 +26,10 @@ impl Poly {
         self.0.iter_mut().zip(&other.0).for_each(|(c, other)| *c -= other);
     }
 
-    /// Adds Decompress_1 of a message (FIPS 203 section 4.2.1). Adds 0 or (Q + 1) / 2 to each coefficient.
-    pub(crate) fn add_message(&mut self, m: &[u8; 32]) {
-        for (eight, byte) in self.0.as_chunks_mut::<8>().0.iter_mut().zip(m) {
-            for (bit, c) in eight.iter_mut().enumerate() {
-                *c += -i16::from(byte >> bit & 1) & ((Q + 1) / 2);
-            }
-        }
-    }
-
     /// ByteEncode_12. In: 0 <= c < Q.
     pub(crate) fn encode(&self, sink: &mut impl CtSink) {
         for eight in self.0.as_chunks::<8>().0 {
-            sink.put_all(&pack8::<12>(&eight.map(|c| c as u16)));
+            sink.put_all(&convert::pack12(eight));
         }
     }
 }
@@ -47,30 +40,22 @@ impl Poly {
 pub(crate) fn decode(bytes: &[u8], mut take: impl FnMut(usize, &[i16; PIECE])) {
     let mut piece = [0; PIECE];
     for (i, bytes) in bytes.as_chunks::<{ 12 * PIECE / 8 }>().0.iter().enumerate() {
-        for (pair, triple) in piece.as_chunks_mut().0.iter_mut().zip(bytes.as_chunks().0) {
-            *pair = values(triple);
-        }
+        convert::unpack12(bytes, &mut piece);
         take(PIECE * i, &piece);
     }
     piece.zeroize();
 }
 
-/// Coefficients that [`decode`] gives at a time.
-pub(crate) const PIECE: usize = 32;
+/// Coefficients that [`decode`] gives at a time, as many as in a block of a uniform stream.
+pub(crate) const PIECE: usize = UNIFORM_BLOCK;
 
 /// The modulus check of FIPS 203 section 7.2: no 12-bit value of `bytes` is Q or more.
 pub(crate) fn is_canonical(bytes: &[u8]) -> bool {
-    let highest = bytes.as_chunks().0.iter().flat_map(values).max();
-    highest.is_none_or(|value| value < Q)
-}
-
-/// Two 12-bit values, little-endian.
-#[inline(always)]
-fn values(&[a, b, c]: &[u8; 3]) -> [i16; 2] {
-    [
-        i16::from(a) | i16::from(b & 15) << 8,
-        i16::from(b >> 4) | i16::from(c) << 4,
-    ]
+    let mut highest = 0;
+    decode(bytes, |_, piece| {
+        highest = piece.iter().fold(highest, |highest, &value| highest.max(value));
+    });
+    highest < Q
 }
 
 /// k polynomials.

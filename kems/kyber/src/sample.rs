@@ -1,23 +1,26 @@
 use kem_core::hash::{Shake128, Shake256, XofReader};
-use kem_core::sample::{UNIFORM_BLOCK, cbd_bytes, uniform_12bit};
 use zeroize::Zeroize;
 
-use crate::backends::Arith;
-use crate::poly::{N, Poly, Q};
+use crate::backends::{Arith, convert};
+use crate::poly::{Poly, decode};
 
-/// `acc` += A_(i, j) b / R in T_q, without A_(i, j) ever being stored.
+/// `acc` += A_(i, j) b in T_q, without A_(i, j) ever being stored.
 #[inline(never)]
 pub(crate) fn matrix_product(arith: impl Arith, acc: &mut Poly, rho: &[u8; 32], [i, j]: [u8; 2], b: &Poly) {
     matrix_entry(rho, [i, j], |first, a| arith.basemul_acc(acc, a, b, first));
 }
 
+/// `acc` += a b in T_q for the 384 bytes of a.
+#[inline(never)]
+pub(crate) fn packed_product(arith: impl Arith, acc: &mut Poly, a: &[u8], b: &Poly) {
+    decode(a, |first, a| arith.basemul_acc(acc, a, b, first));
+}
+
 /// Entry (i, j) of the public matrix, in T_q: SampleNTT(rho | j | i), **column first** (FIPS 203 sections 4.2.2 and 5.1), in
-/// blocks with the index of their first coefficient, 0 <= c < Q.
+/// pieces with the index of their first coefficient, 0 <= c < Q.
 #[inline(always)]
-fn matrix_entry(rho: &[u8; 32], [i, j]: [u8; 2], mut take: impl FnMut(usize, &[i16; UNIFORM_BLOCK])) {
-    Shake128::read_with(&[rho, &[j, i]], |stream| {
-        uniform_12bit::<Q>(stream, N / UNIFORM_BLOCK, |block, a| take(UNIFORM_BLOCK * block, a));
-    });
+fn matrix_entry(rho: &[u8; 32], [i, j]: [u8; 2], take: impl FnMut(usize, &[i16])) {
+    Shake128::read_with(&[rho, &[j, i]], |stream| convert::uniform(stream, take));
 }
 
 /// A centred binomial law.
@@ -41,13 +44,9 @@ impl<const ETA: usize> Eta for Cbd<ETA> {
         Shake256::read_with(&[seed, &[nonce]], |stream| {
             // Whole lanes of the sponge at a time.
             let mut bytes = [[0; ETA]; 8];
-            for block in out.0.as_chunks_mut::<32>().0 {
+            for block in out.0.as_chunks_mut().0 {
                 stream.read(bytes.as_flattened_mut());
-                for (four, bytes) in block.as_chunks_mut::<4>().0.iter_mut().zip(&bytes) {
-                    let mut noise = [0; 4];
-                    cbd_bytes::<ETA>(bytes, &mut noise);
-                    four.iter_mut().zip(noise).for_each(|(c, noise)| *c += noise);
-                }
+                convert::add_noise(block, &bytes);
             }
             bytes.zeroize();
         });
@@ -65,7 +64,8 @@ mod tests {
     use kem_core::{Bytes, testkit::Hex};
 
     use super::*;
-    use crate::backends::{Arith, Native};
+    use crate::backends::Native;
+    use crate::poly::Q;
 
     fn intermediates(json: &str) -> serde_json::Value {
         let file: File = serde_json::from_str(json).expect("vector file parses");

@@ -57,7 +57,7 @@ impl Steps for Fips203 {
 
     /// Algorithm 18 lines 7 to 11.
     fn settle(k: &[u8; 32], z: &[u8], ct: &[u8], matched: Choice, ss: &mut SharedSecret) {
-        Shake256::digest(&[z, ct], ss.expose_mut());
+        derive(&[z, ct], ss);
         ss.conditional_assign(k, matched);
     }
 
@@ -102,7 +102,7 @@ impl Steps for Round3 {
     fn accept(k: &[u8; 32], ct: &[u8], ss: &mut SharedSecret) {
         let mut h = [0; 32];
         Sha3_256::digest(&[ct], &mut h);
-        Shake256::digest(&[k, &h], ss.expose_mut());
+        derive(&[k, &h], ss);
     }
 
     fn settle(k: &[u8; 32], z: &[u8], ct: &[u8], matched: Choice, ss: &mut SharedSecret) {
@@ -120,4 +120,10 @@ impl Steps for Round3 {
     fn check_dk(_ek: &[u8], _h: &[u8]) -> Result<(), InvalidKey> {
         Ok(())
     }
+}
+
+/// J of FIPS 203, KDF of round 3. Not inlined, so that its state is on the stack for no longer than it runs.
+#[inline(never)]
+fn derive(parts: &[&[u8]], ss: &mut SharedSecret) {
+    Shake256::digest(parts, ss.expose_mut());
 }

@@ -4,17 +4,23 @@
 mod product;
 mod transform;
 
+use core::ops::RangeInclusive;
+
+use kem_core::modular::Zq;
 use kem_core::packed::{add_q_if_negative, factor_of_montgomery, multiply};
 
 use super::Arith;
 use crate::poly::{N, Poly, Q};
 use transform::ONE;
 
-/// See the module.
+/// See the module. Products have a factor 1 / R, transforms none.
 #[derive(Clone, Copy)]
 pub(crate) struct CortexM4;
 
 impl Arith for CortexM4 {
+    const FACTOR: RangeInclusive<i16> = 1 - Q..=Q - 1;
+    const SUMMAND: RangeInclusive<i16> = 1 - Q..=Q - 1;
+
     #[inline(never)]
     fn ntt(self, p: &mut Poly) {
         transform::forward(words_mut(p));
@@ -30,10 +36,17 @@ impl Arith for CortexM4 {
         product::accumulate(words_mut(acc), a, words(b), first);
     }
 
-    /// Inlined, so that the division in the conversion of the factor, a constant, is done by the compiler.
-    #[inline(always)]
-    fn scale(self, p: &mut Poly, factor: i16) {
-        scale(words_mut(p), factor_of_montgomery::<Q>(factor));
+    fn lift(self, p: &mut Poly) {
+        scale(words_mut(p), const { factor_of_montgomery::<Q>(1) });
+    }
+
+    fn standard(self, p: &mut Poly) {
+        self.freeze(p);
+    }
+
+    fn standard_sum(self, p: &mut Poly) {
+        scale(words_mut(p), const { factor_of_montgomery::<Q>(Zq::<Q>::R2) });
+        self.freeze(p);
     }
 
     #[inline(never)]

@@ -1,14 +1,19 @@
+use core::ops::RangeInclusive;
+
 use kem_core::modular::Zq;
 use kem_core::ntt::{forward, inverse, scale, twiddles};
 
 use super::Arith;
 use crate::poly::{Poly, Q};
 
-/// Plain Rust, for every target.
+/// Plain Rust, for every target. Products have a factor 1 / R, transforms none.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
 impl Arith for Portable {
+    const FACTOR: RangeInclusive<i16> = 1 - Q..=Q - 1;
+    const SUMMAND: RangeInclusive<i16> = 1 - Q..=Q - 1;
+
     fn ntt(self, p: &mut Poly) {
         forward::<Q>(&mut p.0, 2, |k| ZETAS[k]);
         reduce(p);
@@ -32,8 +37,17 @@ impl Arith for Portable {
         }
     }
 
-    fn scale(self, p: &mut Poly, factor: i16) {
-        scale::<Q>(&mut p.0, factor);
+    fn lift(self, p: &mut Poly) {
+        scale::<Q>(&mut p.0, 1);
+    }
+
+    fn standard(self, p: &mut Poly) {
+        self.freeze(p);
+    }
+
+    fn standard_sum(self, p: &mut Poly) {
+        scale::<Q>(&mut p.0, Zq::<Q>::R2);
+        self.freeze(p);
     }
 
     fn freeze(self, p: &mut Poly) {

@@ -4,7 +4,6 @@ extern crate std;
 
 use std::vec::Vec;
 
-use kem_core::modular::Zq;
 use proptest::prelude::*;
 
 use super::{Arith, portable::Portable};
@@ -83,20 +82,21 @@ fn check_basemul(arith: impl Arith, acc: &Poly, a: &Poly, b: &Poly) {
     assert_eq!(unscaled, product_by_definition(a, b));
 }
 
-fn check_scale(arith: impl Arith, p: &Poly, factor: i16) {
-    let mut scaled = p.clone();
-    arith.scale(&mut scaled, factor);
-    assert!(scaled.0.iter().all(|c| c.abs() < Q));
-    let unscaled: Vec<i64> = canonical(&scaled).iter().map(|c| c * R % i64::from(Q)).collect();
-    let expected: Vec<i64> =
-        p.0.iter()
-            .map(|&c| (i64::from(c) * i64::from(factor)).rem_euclid(Q.into()))
-            .collect();
-    assert_eq!(unscaled, expected);
-    let mut frozen = p.clone();
-    arith.freeze(&mut frozen);
-    let frozen: Vec<i64> = frozen.0.iter().map(|&c| c.into()).collect();
-    assert_eq!(frozen, canonical(p));
+fn check_forms<A: Arith>(arith: A, p: &Poly) {
+    let times_r = |p: &Poly| -> Vec<i64> { canonical(p).iter().map(|c| c * R % i64::from(Q)).collect() };
+    let values = |p: &Poly| -> Vec<i64> { p.0.iter().map(|&c| c.into()).collect() };
+    let mut lifted = p.clone();
+    arith.lift(&mut lifted);
+    assert!(lifted.0.iter().all(|c| c.abs() < Q));
+    assert_eq!(times_r(&lifted), canonical(p));
+    let mut sum = p.clone();
+    arith.standard_sum(&mut sum);
+    assert_eq!(values(&sum), times_r(p));
+    for make in [A::standard, A::freeze] {
+        let mut standard = p.clone();
+        make(arith, &mut standard);
+        assert_eq!(values(&standard), canonical(p));
+    }
 }
 
 fn at_the_bounds(arith: impl Arith) {
@@ -118,9 +118,7 @@ fn at_the_bounds(arith: impl Arith) {
     patterns(Q - 1).iter().for_each(|p| check_ntt(arith, p));
     patterns(4 * Q - 1).iter().for_each(|p| check_inverse(arith, p));
     for bound in [Q - 1, Q, i16::MAX] {
-        for factor in [1, 1 - Q, Q - 1, Zq::<Q>::R2] {
-            patterns(bound).iter().for_each(|p| check_scale(arith, p, factor));
-        }
+        patterns(bound).iter().for_each(|p| check_forms(arith, p));
     }
     for b in &patterns(Q - 1) {
         for a in [0, 1, Q - 1, 4095] {
@@ -160,6 +158,7 @@ macro_rules! backends {
                     b in coefficients(1 - Q..=Q - 1),
                 ) {
                     check_ntt($arith, &poly(p));
+                    check_forms($arith, &poly(hat.clone()));
                     check_inverse($arith, &poly(hat));
                     check_basemul($arith, &poly(acc), &poly(a), &poly(b));
                 }
