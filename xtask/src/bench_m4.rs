@@ -53,7 +53,7 @@ const FIRMWARE: &str = "sensor-node/bench/m4";
 const SIMULATOR: &str = "sensor-node/sim/m4sim";
 
 /// Groups of rows, as the firmware knows them.
-const IMAGES: [&str; 22] = [
+const IMAGES: [&str; 23] = [
     "permutations",
     "sha256",
     "x25519",
@@ -69,6 +69,7 @@ const IMAGES: [&str; 22] = [
     "ntru-plus-768-final",
     "ntru-plus-864-final",
     "ntru-plus-1152-final",
+    "ntru-products",
     "ntruhps2048509",
     "ntruhps2048677",
     "ntruhps4096821",

@@ -1,29 +1,50 @@
-//! The multiplication in Z\[x\]/(x^n - 1), in two portable forms.
+//! The multiplication in Z_q\[x\]/(x^n - 1), in several forms that give the same product.
 
+#[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
+mod cortex_m4;
 mod karatsuba;
+pub(crate) mod pairs;
+#[cfg(feature = "self-check")]
+pub mod self_check;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tmvp;
 
-/// The product as a Toeplitz matrix times a vector, halved down to rows that fit into registers. The faster one.
+use zeroize::Zeroize;
+
+use crate::params::Params;
+
+/// The product as a Toeplitz matrix times a vector, taken apart down to rows that fit into registers. The fastest one.
 pub enum Tmvp {}
 
 /// Karatsuba's product of polynomials, folded at x^n = 1 afterwards.
 pub enum Karatsuba {}
 
-/// One of the two multiplications above.
+/// One of the multiplications above.
 pub trait Multiply: sealed::Multiply {}
 
 impl Multiply for Tmvp {}
 impl Multiply for Karatsuba {}
 
 pub(crate) mod sealed {
+    use super::{Params, Zeroize};
+
     pub trait Multiply {
-        /// `a` becomes `a` * `b` modulo x^n - 1 and modulo 2^16, which every q divides. In: any coefficients, n of them in
-        /// both; `scratch` eight times n rounded up to 16 * 32, 16 * 44 or 16 * 52.
+        /// What it needs beside the polynomials. Secrets stay there: its owner wipes it.
+        type Scratch<P: Params>: Zeroize;
+
+        fn scratch<P: Params>() -> Self::Scratch<P>;
+
+        /// `a` becomes `a` * `b` modulo x^n - 1 and q. In: any coefficients, n of them in both. Out: bits above q have no
+        /// meaning.
         ///
-        /// Constant time in both arguments. Leaves secrets in `scratch`: its owner wipes it.
-        fn multiply(a: &mut [u16], b: &[u16], scratch: &mut [u16]);
+        /// Constant time in both arguments.
+        fn multiply<P: Params>(a: &mut P::Poly, b: &P::Poly, scratch: &mut Self::Scratch<P>);
+
+        /// The same where all coefficients of `a` are -1, 0 or 1 modulo 2^16.
+        fn multiply_ternary<P: Params>(a: &mut P::Poly, b: &P::Poly, scratch: &mut Self::Scratch<P>) {
+            Self::multiply::<P>(a, b, scratch);
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use kem_core::ct::CtSink;
 use kem_core::{Bytes, pack};
 use zeroize::Zeroize;
 
+use crate::backends::pairs::{Product, toeplitz};
 use crate::variant::{Hps, Hrss, Variant};
 
 /// A parameter set: a type without values. The four below are all there are.
@@ -29,7 +30,7 @@ pub trait Params: sealed::Widths {
 
 /// What has to be a literal because const generics take no associated constant.
 pub(crate) mod sealed {
-    use super::{CtSink, Variant, Zeroize};
+    use super::{CtSink, Product, Variant, Zeroize};
 
     pub trait Widths {
         /// HPS or HRSS.
@@ -38,8 +39,9 @@ pub(crate) mod sealed {
         type Poly: AsRef<[u16]> + AsMut<[u16]> + Copy + Zeroize;
         /// n - 1 keys of the sort that makes a polynomial of fixed weight.
         type Keys: AsMut<[u32]> + Zeroize;
-        /// Eight times n rounded up to a length that the multiplications can halve; see `Multiply`.
+        /// Eight times n rounded up to 16 * 32, 16 * 44 or 16 * 52.
         type Scratch: AsMut<[u16]> + Zeroize;
+        type Toeplitz: Product;
         /// r and m, five coefficients a byte.
         type Packed: AsRef<[u8]> + AsMut<[u8]> + Zeroize;
         /// n elements of a small field, 64 in a `T`.
@@ -90,7 +92,7 @@ impl<P: Params> Set<P> {
 macro_rules! parameter_set {
     (
         $(#[$doc:meta])* $name:ident: $variant:ident, n = $n:literal, log_q = $log_q:literal,
-        message = $message:expr, padded = $padded:literal
+        message = $message:expr, block = $block:literal
     ) => {
         $(#[$doc])*
         pub enum $name {}
@@ -110,14 +112,15 @@ macro_rules! parameter_set {
             type Variant = $variant;
             type Poly = [u16; $n];
             type Keys = [u32; $n - 1];
-            type Scratch = [u16; 8 * $padded];
+            type Scratch = [u16; 8 * 16 * $block];
+            type Toeplitz = toeplitz::Scratch<{ $block / 2 }, $block, { 2 * $block }>;
             type Packed = [u8; 2 * ($n - 1usize).div_ceil(5)];
             type Lanes<T: Copy + Zeroize> = [T; ($n as usize).div_ceil(64)];
 
             const POLY: Self::Poly = [0; $n];
             const KEYS: Self::Keys = [0; $n - 1];
             const PACKED: Self::Packed = [0; 2 * ($n - 1usize).div_ceil(5)];
-            const SCRATCH: Self::Scratch = [0; 8 * $padded];
+            const SCRATCH: Self::Scratch = [0; 8 * 16 * $block];
 
             fn lanes<T: Copy + Zeroize>(item: T) -> Self::Lanes<T> {
                 [item; ($n as usize).div_ceil(64)]
@@ -136,19 +139,19 @@ macro_rules! parameter_set {
 
 parameter_set!(
     /// ntruhps2048509.
-    Hps509: Hps, n = 509, log_q = 11, message = 30 * 508 / 8, padded = 512
+    Hps509: Hps, n = 509, log_q = 11, message = 30 * 508 / 8, block = 32
 );
 parameter_set!(
     /// ntruhps2048677.
-    Hps677: Hps, n = 677, log_q = 11, message = 30 * 676 / 8, padded = 704
+    Hps677: Hps, n = 677, log_q = 11, message = 30 * 676 / 8, block = 44
 );
 parameter_set!(
     /// ntruhps4096821.
-    Hps821: Hps, n = 821, log_q = 12, message = 30 * 820 / 8, padded = 832
+    Hps821: Hps, n = 821, log_q = 12, message = 30 * 820 / 8, block = 52
 );
 parameter_set!(
     /// ntruhrss701.
-    Hrss701: Hrss, n = 701, log_q = 13, message = 700, padded = 704
+    Hrss701: Hrss, n = 701, log_q = 13, message = 700, block = 44
 );
 
 #[cfg(test)]

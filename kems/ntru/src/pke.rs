@@ -38,8 +38,8 @@ pub(crate) fn keygen<P: Params, M: Multiply>(coins: &[u8], ek: &mut P::Ek, secre
     P::Variant::lift_g((*g).as_mut());
 
     // One inversion for both: t = 1 / (G f), h = t G^2, 1 / h = t f^2.
-    *p = *g;
-    ring.mul(&mut p, &f);
+    *p = *f;
+    ring.mul_ternary(&mut p, &g);
     ring.invert(&p, &mut t);
     *p = *t;
     ring.mul(&mut p, &g);
@@ -64,7 +64,7 @@ pub(crate) fn encrypt<P: Params, M: Multiply>(coins: &[u8], ek: &P::Ek, ct: &mut
 
     lift((*r).as_mut());
     unpack_sum_zero::<P>(ek.as_ref(), (*h).as_mut());
-    Ring::<P, M>::new().mul(&mut r, &h);
+    Ring::<P, M>::new().mul_ternary(&mut r, &h);
     P::Variant::lift_m((*m).as_mut());
     for (c, m) in (*r).as_mut().iter_mut().zip((*m).as_ref()) {
         *c = c.wrapping_add(*m);
@@ -82,10 +82,10 @@ pub(crate) fn decrypt<P: Params, M: Multiply>(secret: &Secret<'_>, ct: &P::Ct, p
     unpack_sum_zero::<P>(ct.as_ref(), (*c).as_mut());
     unpack_trits(secret.f, (*m).as_mut());
     lift((*m).as_mut());
-    ring.mul(&mut m, &c);
+    ring.mul_ternary(&mut m, &c);
     centred_mod_3::<P>((*m).as_mut());
     unpack_trits(secret.f_inverse, (*p).as_mut());
-    ring.mul_mod_3(&mut m, &p);
+    ring.mul_mod_3(&mut m, &mut p);
     pack_trits((*m).as_ref(), &mut Emit::new(m_bytes));
     let valid = padding_is_zero::<P>(ct.as_ref()) & P::Variant::is_message::<P>((*m).as_ref());
 
@@ -112,7 +112,7 @@ pub(crate) fn is_consistent<P: Params, M: Multiply>(secret: &Secret<'_>) -> Choi
         pack_trits((**p).as_ref(), &mut Emit::new(again));
         canonical &= (*again).ct_eq(bytes);
     }
-    Ring::<P, M>::new().mul_mod_3(&mut f, &f_inverse);
+    Ring::<P, M>::new().mul_mod_3(&mut f, &mut f_inverse);
     let others = (*f).as_ref().iter().skip(1).fold(0, |any, c| any | c);
     canonical & others.ct_eq(&0) & (*f).as_ref()[0].ct_eq(&1)
 }

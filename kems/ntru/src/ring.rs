@@ -1,8 +1,6 @@
 //! Arithmetic on polynomials of n coefficients.
 //!
-//! Modulo q they are kept modulo 2^16, of which the low bits count. Modulo 3 they are 0, 1 or 2, which stands for -1.
-
-use core::marker::PhantomData;
+//! Modulo q they are kept in 16 bits, of which the low ones count. Modulo 3 they are 0, 1 or 2, which stands for -1.
 
 use zeroize::Zeroizing;
 
@@ -19,32 +17,38 @@ pub(crate) fn zero<P: Params>() -> Poly<P> {
 }
 
 /// Products modulo x^n - 1, and the memory they need.
-pub(crate) struct Ring<P: Params, M> {
-    scratch: Zeroizing<P::Scratch>,
-    multiply: PhantomData<M>,
+pub(crate) struct Ring<P: Params, M: Multiply> {
+    scratch: Zeroizing<M::Scratch<P>>,
 }
 
 impl<P: Params, M: Multiply> Ring<P, M> {
     pub(crate) fn new() -> Self {
         Self {
-            scratch: Zeroizing::new(P::SCRATCH),
-            multiply: PhantomData,
+            scratch: Zeroizing::new(M::scratch::<P>()),
         }
     }
 
-    /// `a` becomes `a` * `b` modulo x^n - 1 and 2^16.
+    /// `a` becomes `a` * `b` modulo x^n - 1 and q.
     pub(crate) fn mul(&mut self, a: &mut P::Poly, b: &P::Poly) {
-        M::multiply(a.as_mut(), b.as_ref(), (*self.scratch).as_mut());
+        M::multiply::<P>(a, b, &mut self.scratch);
     }
 
-    /// `a` becomes `a` * `b` modulo 3 and Phi. In: coefficients 0, 1 or 2, so that sums stay below 4 * 821.
-    pub(crate) fn mul_mod_3(&mut self, a: &mut P::Poly, b: &P::Poly) {
-        self.mul(a, b);
-        a.as_mut().iter_mut().for_each(|c| *c = mod_3(*c));
-        reduce_phi_mod_3(a.as_mut());
+    /// The same where all coefficients of `a` are -1, 0 or 1.
+    pub(crate) fn mul_ternary(&mut self, a: &mut P::Poly, b: &P::Poly) {
+        M::multiply_ternary::<P>(a, b, &mut self.scratch);
     }
 
-    /// `out` = 1 / `a` modulo Phi and 2^16, not reduced modulo Phi. In: not zero modulo 2 and Phi.
+    /// `a` becomes `a` * `b` modulo 3 and Phi, `b` is lifted to modulo q.
+    pub(crate) fn mul_mod_3(&mut self, a: &mut P::Poly, b: &mut P::Poly) {
+        // Sums of n products -1, 0 or 1 are their own remainders modulo q.
+        const { assert!(2 * P::N < 1 << P::LOG_Q) };
+        lift(a.as_mut());
+        lift(b.as_mut());
+        self.mul_ternary(a, b);
+        centred_mod_3::<P>(a.as_mut());
+    }
+
+    /// `out` = 1 / `a` modulo Phi and q, not reduced modulo Phi. In: not zero modulo 2 and Phi.
     pub(crate) fn invert(&mut self, a: &P::Poly, out: &mut P::Poly) {
         let mut p = Zeroizing::new(*a);
         reduce_phi((*p).as_mut());

@@ -1,7 +1,15 @@
 use super::{Karatsuba, add, sealed};
+use crate::params::Params;
 
 impl sealed::Multiply for Karatsuba {
-    fn multiply(a: &mut [u16], b: &[u16], scratch: &mut [u16]) {
+    type Scratch<P: Params> = P::Scratch;
+
+    fn scratch<P: Params>() -> P::Scratch {
+        P::SCRATCH
+    }
+
+    fn multiply<P: Params>(a: &mut P::Poly, b: &P::Poly, scratch: &mut P::Scratch) {
+        let (a, b, scratch) = (a.as_mut(), b.as_ref(), scratch.as_mut());
         let (n, padded) = (b.len(), scratch.len() / 8);
         let (out, rest) = scratch.split_at_mut(2 * padded);
         let (left, rest) = rest.split_at_mut(padded);

@@ -3,12 +3,14 @@
 mod ctru_light;
 mod handshake;
 mod kyber;
+mod ntru;
 mod ntru_plus;
 mod permutation;
 mod saber;
 
 use core::fmt::Write;
 
+use ::ntru::{Hps509, Hps677, Hps821, Hrss701};
 use ::ntru_plus::{P768, P864, P1152};
 
 use crate::meter::Console;
@@ -25,6 +27,10 @@ pub(crate) fn run() -> bool {
         ("ctru-light ring", ctru_light::ring),
         ("ctru-light decryption", ctru_light::decryption),
         ("kyber", kyber::arithmetic),
+        ("ntruhps2048509", ntru::products::<Hps509>),
+        ("ntruhps2048677", ntru::products::<Hps677>),
+        ("ntruhps4096821", ntru::products::<Hps821>),
+        ("ntruhrss701", ntru::products::<Hrss701>),
         ("ntru-plus 768", ntru_plus::arithmetic::<P768>),
         ("ntru-plus 864", ntru_plus::arithmetic::<P864>),
         ("ntru-plus 1152", ntru_plus::arithmetic::<P1152>),

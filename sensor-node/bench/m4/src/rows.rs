@@ -2,6 +2,7 @@
 //! is theirs.
 
 mod kem;
+mod ntru_products;
 mod primitive;
 
 use ctru_light::{AsconXof, CtruLight, Sha3};
@@ -30,6 +31,7 @@ pub(crate) fn run(image: &str) -> bool {
         "ntru-plus-768-v2.2" => kem::run::<NtruPlus<P768, V2_2>>(image),
         "ntru-plus-864-v2.2" => kem::run::<NtruPlus<P864, V2_2>>(image),
         "ntru-plus-1152-v2.2" => kem::run::<NtruPlus<P1152, V2_2>>(image),
+        "ntru-products" => ntru_products::run(),
         "ntruhps2048509" => kem::run::<NtruHps2048509>(image),
         "ntruhps2048677" => kem::run::<NtruHps2048677>(image),
         "ntruhps4096821" => kem::run::<NtruHps4096821>(image),
