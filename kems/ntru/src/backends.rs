@@ -3,16 +3,20 @@
 #[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
 mod cortex_m4;
 mod karatsuba;
+pub(crate) mod ntt;
 pub(crate) mod pairs;
 #[cfg(feature = "self-check")]
 pub mod self_check;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tmvp;
+mod toom_cook;
 
 use zeroize::Zeroize;
 
 use crate::params::Params;
+#[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
+pub(crate) use cortex_m4::memory::order_pairs;
 
 /// The product as a Toeplitz matrix times a vector, taken apart down to rows that fit into registers. The fastest one.
 pub enum Tmvp {}
@@ -20,11 +24,19 @@ pub enum Tmvp {}
 /// Karatsuba's product of polynomials, folded at x^n = 1 afterwards.
 pub enum Karatsuba {}
 
+/// Toom and Cook's product of polynomials in four parts, then Karatsuba's; folded as well. For small processors.
+pub enum ToomCook {}
+
+/// Number theoretic transforms modulo a prime of 29 bits, folded as well. For small processors.
+pub enum Ntt {}
+
 /// One of the multiplications above.
 pub trait Multiply: sealed::Multiply {}
 
 impl Multiply for Tmvp {}
 impl Multiply for Karatsuba {}
+impl Multiply for ToomCook {}
+impl Multiply for Ntt {}
 
 pub(crate) mod sealed {
     use super::{Params, Zeroize};

@@ -55,7 +55,7 @@ mod variant;
 
 #[cfg(feature = "self-check")]
 pub use backends::self_check;
-pub use backends::{Karatsuba, Multiply, Tmvp};
+pub use backends::{Karatsuba, Multiply, Ntt, Tmvp, ToomCook};
 pub use kem::Ntru;
 pub use params::{Hps509, Hps677, Hps821, Hrss701, Params};
 

@@ -6,7 +6,9 @@ use kem_core::ct::CtSink;
 use kem_core::{Bytes, pack};
 use zeroize::Zeroize;
 
-use crate::backends::pairs::{Product, toeplitz};
+use crate::backends::ntt::{self, Integers};
+use crate::backends::pairs::{Product, toeplitz, toom};
+use crate::invert::Word;
 use crate::variant::{Hps, Hrss, Variant};
 
 /// A parameter set: a type without values. The four below are all there are.
@@ -30,7 +32,7 @@ pub trait Params: sealed::Widths {
 
 /// What has to be a literal because const generics take no associated constant.
 pub(crate) mod sealed {
-    use super::{CtSink, Product, Variant, Zeroize};
+    use super::{CtSink, Integers, Product, Variant, Zeroize};
 
     pub trait Widths {
         /// HPS or HRSS.
@@ -42,9 +44,11 @@ pub(crate) mod sealed {
         /// Eight times n rounded up to 16 * 32, 16 * 44 or 16 * 52.
         type Scratch: AsMut<[u16]> + Zeroize;
         type Toeplitz: Product;
+        type ToomCook: Product;
+        type Ntt: Integers;
         /// r and m, five coefficients a byte.
         type Packed: AsRef<[u8]> + AsMut<[u8]> + Zeroize;
-        /// n elements of a small field, 64 in a `T`.
+        /// n elements of a small field, a word's bits of them in a `T`.
         type Lanes<T: Copy + Zeroize>: AsRef<[T]> + AsMut<[T]> + Zeroize;
 
         const POLY: Self::Poly;
@@ -114,8 +118,10 @@ macro_rules! parameter_set {
             type Keys = [u32; $n - 1];
             type Scratch = [u16; 8 * 16 * $block];
             type Toeplitz = toeplitz::Scratch<{ $block / 2 }, $block, { 2 * $block }>;
+            type ToomCook = toom::Scratch<{ $block / 2 }, $block, { 2 * $block }>;
+            type Ntt = ntt::Scratch<{ 32 * $block }, { 16 * $block }, { $block / 4 }, $log_q>;
             type Packed = [u8; 2 * ($n - 1usize).div_ceil(5)];
-            type Lanes<T: Copy + Zeroize> = [T; ($n as usize).div_ceil(64)];
+            type Lanes<T: Copy + Zeroize> = [T; ($n as usize).div_ceil(Word::BITS as usize)];
 
             const POLY: Self::Poly = [0; $n];
             const KEYS: Self::Keys = [0; $n - 1];
@@ -123,7 +129,7 @@ macro_rules! parameter_set {
             const SCRATCH: Self::Scratch = [0; 8 * 16 * $block];
 
             fn lanes<T: Copy + Zeroize>(item: T) -> Self::Lanes<T> {
-                [item; ($n as usize).div_ceil(64)]
+                [item; ($n as usize).div_ceil(Word::BITS as usize)]
             }
 
             fn pack_q(values: impl Iterator<Item = u16>, sink: &mut impl CtSink) {

@@ -1,5 +1,8 @@
 //! Sorting in constant time.
 
+#[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
+use crate::backends::order_pairs;
+
 /// Sorts in ascending order by Batcher's merge exchange (Knuth, The Art of Computer Programming, 5.2.2, algorithm M): a
 /// network, so that which elements are compared depends on their number only.
 pub(crate) fn sort(keys: &mut [u32]) {
@@ -20,14 +23,41 @@ pub(crate) fn sort(keys: &mut [u32]) {
 
 /// Puts the pairs (i, i + d) in order for every i with i & p = r. In: d >= p, r is 0 or p.
 fn exchange(keys: &mut [u32], p: usize, r: usize, d: usize) {
-    for start in (r..keys.len().saturating_sub(d)).step_by(2 * p) {
-        let (low, high) = keys.split_at_mut(start + d);
-        let run = low.len().min(start + p);
-        low[start..run].iter_mut().zip(high).for_each(|(a, b)| order(a, b));
+    let end = keys.len().saturating_sub(d);
+    if p < SHORT {
+        for first in r..end.min(r + p) {
+            order_pairs(keys, first, d, (end - first).div_ceil(2 * p), 2 * p);
+        }
+    } else {
+        for start in (r..end).step_by(2 * p) {
+            order_pairs(keys, start, d, p.min(end - start), 1);
+        }
+    }
+}
+
+/// Below that many neighbours it is better to go by every 2 p-th pair.
+const SHORT: usize = 8;
+
+/// Of the pairs (i, i + d) for `count` numbers i from `first` on, `step` apart, the first one takes the smaller key. In: `count`
+/// is at most d if `step` is 1.
+#[cfg(not(all(cortex_m4_fpu, not(kemqtt_portable))))]
+fn order_pairs(keys: &mut [u32], first: usize, d: usize, count: usize, step: usize) {
+    if step == 1 {
+        let (low, high) = keys.split_at_mut(first + d);
+        low[first..][..count]
+            .iter_mut()
+            .zip(high)
+            .for_each(|(a, b)| order(a, b));
+        return;
+    }
+    for i in (first..).step_by(step).take(count) {
+        let (low, high) = keys.split_at_mut(i + d);
+        order(&mut low[i], &mut high[0]);
     }
 }
 
 /// `a` takes the smaller, `b` the greater.
+#[cfg(any(test, not(all(cortex_m4_fpu, not(kemqtt_portable)))))]
 fn order(a: &mut u32, b: &mut u32) {
     // The borrow of b - a without a wider subtraction.
     let greater = (!*b & *a) | ((!*b | *a) & b.wrapping_sub(*a));

@@ -1,15 +1,26 @@
 //! Two coefficients modulo 2^16 in a word, the first one in the low half: what the DSP instructions of a Cortex-M4 work on, with
 //! the same in plain Rust elsewhere.
 
+#[cfg(not(all(cortex_m4_fpu, not(kemqtt_portable))))]
+mod points;
 pub(crate) mod toeplitz;
+pub(crate) mod toom;
 
 use zeroize::Zeroize;
 
+/// As many words as pairs.
+#[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
+pub(crate) use super::cortex_m4::memory::copy;
 /// One instruction each.
 #[cfg(all(cortex_m4, not(kemqtt_portable)))]
-pub(crate) use kem_core::packed::{add, sub};
+pub(crate) use kem_core::packed::add;
+#[cfg(all(cortex_m4, not(cortex_m4_fpu), not(kemqtt_portable)))]
+pub(crate) use kem_core::packed::sub;
 #[cfg(not(all(cortex_m4, not(kemqtt_portable))))]
 pub(crate) use portable::{add, sub};
+
+/// Points where factors in four parts are evaluated; see `points`.
+const POINTS: usize = 7;
 
 /// A multiplication and its memory, in which secrets stay.
 pub trait Product: Zeroize {
@@ -19,36 +30,11 @@ pub trait Product: Zeroize {
     fn multiply(&mut self, a: &mut [u16], b: &[u16]);
 }
 
-/// Both halves times `factor`.
-#[inline(always)]
-pub(crate) fn scale(a: u32, factor: u16) -> u32 {
-    #[cfg(all(cortex_m4, not(kemqtt_portable)))]
-    {
-        use kem_core::packed::{mul_bb, mul_tb, pack_bb};
-        let factor = factor.into();
-        pack_bb(mul_bb(a, factor) as u32, mul_tb(a, factor) as u32)
-    }
-    #[cfg(not(all(cortex_m4, not(kemqtt_portable))))]
-    portable::halves(a, join([factor; 2]), u16::wrapping_mul)
-}
-
-#[inline(always)]
-pub(crate) fn twice(a: u32) -> u32 {
-    add(a, a)
-}
-
-#[inline(always)]
-pub(crate) fn four_times(a: u32) -> u32 {
-    twice(twice(a))
-}
-
 /// `p` in pairs, followed by zeros.
 pub(crate) fn load(words: &mut [u32], p: &[u16]) {
     let (pairs, rest) = p.as_chunks();
     let (full, padding) = words.split_at_mut(pairs.len());
-    for (word, pair) in full.iter_mut().zip(pairs) {
-        *word = join(*pair);
-    }
+    copy(full, pairs);
     padding.fill(0);
     if let (Some(word), Some(&last)) = (padding.first_mut(), rest.first()) {
         *word = last.into();
@@ -56,18 +42,33 @@ pub(crate) fn load(words: &mut [u32], p: &[u16]) {
 }
 
 /// The first coefficients of `words`, as many as `p` has.
-pub(crate) fn store(p: &mut [u16], words: impl Iterator<Item = u32>) {
-    for (pair, word) in p.chunks_mut(2).zip(words) {
-        pair[0] = word as u16;
-        if let Some(second) = pair.get_mut(1) {
-            *second = (word >> 16) as u16;
-        }
+pub(crate) fn store(p: &mut [u16], mut words: impl Iterator<Item = u32>) {
+    let (pairs, rest) = p.as_chunks_mut();
+    for (pair, word) in pairs.iter_mut().zip(&mut words) {
+        *pair = [word as u16, (word >> 16) as u16];
+    }
+    for (last, word) in rest.iter_mut().zip(words) {
+        *last = word as u16;
     }
 }
 
 #[inline(always)]
 pub(crate) fn join([low, high]: [u16; 2]) -> u32 {
     u32::from(low) | u32::from(high) << 16
+}
+
+/// As many words as pairs.
+#[cfg(not(all(cortex_m4_fpu, not(kemqtt_portable))))]
+fn copy(words: &mut [u32], pairs: &[[u16; 2]]) {
+    for (word, pair) in words.iter_mut().zip(pairs) {
+        *word = join(*pair);
+    }
+}
+
+/// Coefficient `i`.
+#[cfg(not(all(cortex_m4_fpu, not(kemqtt_portable))))]
+fn half(words: &[u32], i: usize) -> u16 {
+    (words[i / 2] >> (16 * (i % 2))) as u16
 }
 
 #[cfg(not(all(cortex_m4, not(kemqtt_portable))))]
@@ -80,7 +81,7 @@ mod portable {
         halves(a, b, u16::wrapping_sub)
     }
 
-    pub(crate) fn halves(a: u32, b: u32, operation: fn(u16, u16) -> u16) -> u32 {
+    pub(super) fn halves(a: u32, b: u32, operation: fn(u16, u16) -> u16) -> u32 {
         super::join([
             operation(a as u16, b as u16),
             operation((a >> 16) as u16, (b >> 16) as u16),

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::{Multiply, Tmvp, sealed};
+use super::{Multiply, Ntt, Tmvp, ToomCook, sealed};
 use crate::params::{Params, Set};
 
 /// A multiplication and its memory.
@@ -56,6 +56,8 @@ pub fn products_agree<P: Params>(a: impl FnMut(usize) -> u16, b: impl FnMut(usiz
     let (a, b) = (polynomial::<P>(a), polynomial::<P>(b));
     let expected = by_definition::<P>(&a, &b);
     Product::<P, Tmvp>::agrees(&a, &b, &expected)
+        && Product::<P, ToomCook>::agrees(&a, &b, &expected)
+        && Product::<P, Ntt>::agrees(&a, &b, &expected)
 }
 
 /// The polynomial with these coefficients.

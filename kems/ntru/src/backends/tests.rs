@@ -46,8 +46,11 @@ fn check<P: Params>(a: &[u16], b: &[u16], ternary: bool) {
     let (a, b) = (filled(a), filled(b));
     let mut products = with::<P, Tmvp>(&a, &b, ternary);
     products.extend(with::<P, Karatsuba>(&a, &b, ternary));
+    products.extend(with::<P, ToomCook>(&a, &b, ternary));
+    products.extend(with::<P, Ntt>(&a, &b, ternary));
     let mut on_pairs = a;
-    P::Toeplitz::NEW.multiply(on_pairs.as_mut(), b.as_ref());
+    let mut words = P::Toeplitz::NEW;
+    words.multiply(on_pairs.as_mut(), b.as_ref());
     products.push(on_pairs);
     for (i, product) in products.iter().enumerate() {
         assert_eq!(modulo_q(product.as_ref()), expected, "{i}");

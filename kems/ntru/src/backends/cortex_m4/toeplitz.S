@@ -23,12 +23,10 @@ kemqtt_ntru_toeplitz_32:
     ldr r0, [sp, #8]
     vldm r0, {s0-s15}
     ldr r1, [sp, #0]
-    add r1, #64
-    str r1, [sp, #12]
-2:
+    sub r1, #64
+    vldmia r1!, {s16-s31}
     ldr lr, [sp, #0]
     ldm lr, {r8-r11}
-    vldmdb lr!, {s16-s31}
     vmov r12, s0
     smulbb r7, r12, r11
     smulbb r5, r12, r10
@@ -215,14 +213,579 @@ kemqtt_ntru_toeplitz_32:
     pkhbt r6, r6, r7, lsl #16
     stm r12!, {r0, r2, r4, r6}
     str r12, [sp, #8]
+    ldr lr, [sp, #0]
+    vldmia lr!, {s16-s19}
+    str lr, [sp, #0]
+    ldm lr, {r8-r11}
+    vmov r12, s0
+    smulbb r7, r12, r11
+    smulbb r5, r12, r10
+    smulbb r3, r12, r9
+    smulbb r1, r12, r8
+    vmov r11, s19
+    smuadx r6, r12, r10
+    smuadx r4, r12, r9
+    smuadx r2, r12, r8
+    smuadx r0, r12, r11
+    vmov lr, s1
+    pkhbt r12, lr, r12
+    smlad r7, r12, r10, r7
+    smlad r5, r12, r9, r5
+    smlad r3, r12, r8, r3
+    smlad r1, r12, r11, r1
+    vmov r10, s18
+    smladx r6, lr, r9, r6
+    smladx r4, lr, r8, r4
+    smladx r2, lr, r11, r2
+    smladx r0, lr, r10, r0
+    vmov r12, s2
+    pkhbt lr, r12, lr
+    smlad r7, lr, r9, r7
+    smlad r5, lr, r8, r5
+    smlad r3, lr, r11, r3
+    smlad r1, lr, r10, r1
+    vmov r9, s17
+    smladx r6, r12, r8, r6
+    smladx r4, r12, r11, r4
+    smladx r2, r12, r10, r2
+    smladx r0, r12, r9, r0
+    vmov lr, s3
+    pkhbt r12, lr, r12
+    smlad r7, r12, r8, r7
+    smlad r5, r12, r11, r5
+    smlad r3, r12, r10, r3
+    smlad r1, r12, r9, r1
+    vmov r8, s16
+    smladx r6, lr, r11, r6
+    smladx r4, lr, r10, r4
+    smladx r2, lr, r9, r2
+    smladx r0, lr, r8, r0
+    vmov r12, s4
+    pkhbt lr, r12, lr
+    smlad r7, lr, r11, r7
+    smlad r5, lr, r10, r5
+    smlad r3, lr, r9, r3
+    smlad r1, lr, r8, r1
+    vmov r11, s31
+    smladx r6, r12, r10, r6
+    smladx r4, r12, r9, r4
+    smladx r2, r12, r8, r2
+    smladx r0, r12, r11, r0
+    vmov lr, s5
+    pkhbt r12, lr, r12
+    smlad r7, r12, r10, r7
+    smlad r5, r12, r9, r5
+    smlad r3, r12, r8, r3
+    smlad r1, r12, r11, r1
+    vmov r10, s30
+    smladx r6, lr, r9, r6
+    smladx r4, lr, r8, r4
+    smladx r2, lr, r11, r2
+    smladx r0, lr, r10, r0
+    vmov r12, s6
+    pkhbt lr, r12, lr
+    smlad r7, lr, r9, r7
+    smlad r5, lr, r8, r5
+    smlad r3, lr, r11, r3
+    smlad r1, lr, r10, r1
+    vmov r9, s29
+    smladx r6, r12, r8, r6
+    smladx r4, r12, r11, r4
+    smladx r2, r12, r10, r2
+    smladx r0, r12, r9, r0
+    vmov lr, s7
+    pkhbt r12, lr, r12
+    smlad r7, r12, r8, r7
+    smlad r5, r12, r11, r5
+    smlad r3, r12, r10, r3
+    smlad r1, r12, r9, r1
+    vmov r8, s28
+    smladx r6, lr, r11, r6
+    smladx r4, lr, r10, r4
+    smladx r2, lr, r9, r2
+    smladx r0, lr, r8, r0
+    vmov r12, s8
+    pkhbt lr, r12, lr
+    smlad r7, lr, r11, r7
+    smlad r5, lr, r10, r5
+    smlad r3, lr, r9, r3
+    smlad r1, lr, r8, r1
+    vmov r11, s27
+    smladx r6, r12, r10, r6
+    smladx r4, r12, r9, r4
+    smladx r2, r12, r8, r2
+    smladx r0, r12, r11, r0
+    vmov lr, s9
+    pkhbt r12, lr, r12
+    smlad r7, r12, r10, r7
+    smlad r5, r12, r9, r5
+    smlad r3, r12, r8, r3
+    smlad r1, r12, r11, r1
+    vmov r10, s26
+    smladx r6, lr, r9, r6
+    smladx r4, lr, r8, r4
+    smladx r2, lr, r11, r2
+    smladx r0, lr, r10, r0
+    vmov r12, s10
+    pkhbt lr, r12, lr
+    smlad r7, lr, r9, r7
+    smlad r5, lr, r8, r5
+    smlad r3, lr, r11, r3
+    smlad r1, lr, r10, r1
+    vmov r9, s25
+    smladx r6, r12, r8, r6
+    smladx r4, r12, r11, r4
+    smladx r2, r12, r10, r2
+    smladx r0, r12, r9, r0
+    vmov lr, s11
+    pkhbt r12, lr, r12
+    smlad r7, r12, r8, r7
+    smlad r5, r12, r11, r5
+    smlad r3, r12, r10, r3
+    smlad r1, r12, r9, r1
+    vmov r8, s24
+    smladx r6, lr, r11, r6
+    smladx r4, lr, r10, r4
+    smladx r2, lr, r9, r2
+    smladx r0, lr, r8, r0
+    vmov r12, s12
+    pkhbt lr, r12, lr
+    smlad r7, lr, r11, r7
+    smlad r5, lr, r10, r5
+    smlad r3, lr, r9, r3
+    smlad r1, lr, r8, r1
+    vmov r11, s23
+    smladx r6, r12, r10, r6
+    smladx r4, r12, r9, r4
+    smladx r2, r12, r8, r2
+    smladx r0, r12, r11, r0
+    vmov lr, s13
+    pkhbt r12, lr, r12
+    smlad r7, r12, r10, r7
+    smlad r5, r12, r9, r5
+    smlad r3, r12, r8, r3
+    smlad r1, r12, r11, r1
+    vmov r10, s22
+    smladx r6, lr, r9, r6
+    smladx r4, lr, r8, r4
+    smladx r2, lr, r11, r2
+    smladx r0, lr, r10, r0
+    vmov r12, s14
+    pkhbt lr, r12, lr
+    smlad r7, lr, r9, r7
+    smlad r5, lr, r8, r5
+    smlad r3, lr, r11, r3
+    smlad r1, lr, r10, r1
+    vmov r9, s21
+    smladx r6, r12, r8, r6
+    smladx r4, r12, r11, r4
+    smladx r2, r12, r10, r2
+    smladx r0, r12, r9, r0
+    vmov lr, s15
+    pkhbt r12, lr, r12
+    smlad r7, r12, r8, r7
+    smlad r5, r12, r11, r5
+    smlad r3, r12, r10, r3
+    smlad r1, r12, r9, r1
+    vmov r8, s20
+    smladx r6, lr, r11, r6
+    smladx r4, lr, r10, r4
+    smladx r2, lr, r9, r2
+    smladx r0, lr, r8, r0
+    ldr r12, [sp, #8]
+    smlatt r1, lr, r8, r1
+    pkhbt r0, r0, r1, lsl #16
+    smlatt r3, lr, r9, r3
+    pkhbt r2, r2, r3, lsl #16
+    smlatt r5, lr, r10, r5
+    pkhbt r4, r4, r5, lsl #16
+    smlatt r7, lr, r11, r7
+    pkhbt r6, r6, r7, lsl #16
+    stm r12!, {r0, r2, r4, r6}
+    str r12, [sp, #8]
+    ldr lr, [sp, #0]
+    vldmia lr!, {s20-s23}
+    str lr, [sp, #0]
+    ldm lr, {r8-r11}
+    vmov r12, s0
+    smulbb r7, r12, r11
+    smulbb r5, r12, r10
+    smulbb r3, r12, r9
+    smulbb r1, r12, r8
+    vmov r11, s23
+    smuadx r6, r12, r10
+    smuadx r4, r12, r9
+    smuadx r2, r12, r8
+    smuadx r0, r12, r11
+    vmov lr, s1
+    pkhbt r12, lr, r12
+    smlad r7, r12, r10, r7
+    smlad r5, r12, r9, r5
+    smlad r3, r12, r8, r3
+    smlad r1, r12, r11, r1
+    vmov r10, s22
+    smladx r6, lr, r9, r6
+    smladx r4, lr, r8, r4
+    smladx r2, lr, r11, r2
+    smladx r0, lr, r10, r0
+    vmov r12, s2
+    pkhbt lr, r12, lr
+    smlad r7, lr, r9, r7
+    smlad r5, lr, r8, r5
+    smlad r3, lr, r11, r3
+    smlad r1, lr, r10, r1
+    vmov r9, s21
+    smladx r6, r12, r8, r6
+    smladx r4, r12, r11, r4
+    smladx r2, r12, r10, r2
+    smladx r0, r12, r9, r0
+    vmov lr, s3
+    pkhbt r12, lr, r12
+    smlad r7, r12, r8, r7
+    smlad r5, r12, r11, r5
+    smlad r3, r12, r10, r3
+    smlad r1, r12, r9, r1
+    vmov r8, s20
+    smladx r6, lr, r11, r6
+    smladx r4, lr, r10, r4
+    smladx r2, lr, r9, r2
+    smladx r0, lr, r8, r0
+    vmov r12, s4
+    pkhbt lr, r12, lr
+    smlad r7, lr, r11, r7
+    smlad r5, lr, r10, r5
+    smlad r3, lr, r9, r3
+    smlad r1, lr, r8, r1
+    vmov r11, s19
+    smladx r6, r12, r10, r6
+    smladx r4, r12, r9, r4
+    smladx r2, r12, r8, r2
+    smladx r0, r12, r11, r0
+    vmov lr, s5
+    pkhbt r12, lr, r12
+    smlad r7, r12, r10, r7
+    smlad r5, r12, r9, r5
+    smlad r3, r12, r8, r3
+    smlad r1, r12, r11, r1
+    vmov r10, s18
+    smladx r6, lr, r9, r6
+    smladx r4, lr, r8, r4
+    smladx r2, lr, r11, r2
+    smladx r0, lr, r10, r0
+    vmov r12, s6
+    pkhbt lr, r12, lr
+    smlad r7, lr, r9, r7
+    smlad r5, lr, r8, r5
+    smlad r3, lr, r11, r3
+    smlad r1, lr, r10, r1
+    vmov r9, s17
+    smladx r6, r12, r8, r6
+    smladx r4, r12, r11, r4
+    smladx r2, r12, r10, r2
+    smladx r0, r12, r9, r0
+    vmov lr, s7
+    pkhbt r12, lr, r12
+    smlad r7, r12, r8, r7
+    smlad r5, r12, r11, r5
+    smlad r3, r12, r10, r3
+    smlad r1, r12, r9, r1
+    vmov r8, s16
+    smladx r6, lr, r11, r6
+    smladx r4, lr, r10, r4
+    smladx r2, lr, r9, r2
+    smladx r0, lr, r8, r0
+    vmov r12, s8
+    pkhbt lr, r12, lr
+    smlad r7, lr, r11, r7
+    smlad r5, lr, r10, r5
+    smlad r3, lr, r9, r3
+    smlad r1, lr, r8, r1
+    vmov r11, s31
+    smladx r6, r12, r10, r6
+    smladx r4, r12, r9, r4
+    smladx r2, r12, r8, r2
+    smladx r0, r12, r11, r0
+    vmov lr, s9
+    pkhbt r12, lr, r12
+    smlad r7, r12, r10, r7
+    smlad r5, r12, r9, r5
+    smlad r3, r12, r8, r3
+    smlad r1, r12, r11, r1
+    vmov r10, s30
+    smladx r6, lr, r9, r6
+    smladx r4, lr, r8, r4
+    smladx r2, lr, r11, r2
+    smladx r0, lr, r10, r0
+    vmov r12, s10
+    pkhbt lr, r12, lr
+    smlad r7, lr, r9, r7
+    smlad r5, lr, r8, r5
+    smlad r3, lr, r11, r3
+    smlad r1, lr, r10, r1
+    vmov r9, s29
+    smladx r6, r12, r8, r6
+    smladx r4, r12, r11, r4
+    smladx r2, r12, r10, r2
+    smladx r0, r12, r9, r0
+    vmov lr, s11
+    pkhbt r12, lr, r12
+    smlad r7, r12, r8, r7
+    smlad r5, r12, r11, r5
+    smlad r3, r12, r10, r3
+    smlad r1, r12, r9, r1
+    vmov r8, s28
+    smladx r6, lr, r11, r6
+    smladx r4, lr, r10, r4
+    smladx r2, lr, r9, r2
+    smladx r0, lr, r8, r0
+    vmov r12, s12
+    pkhbt lr, r12, lr
+    smlad r7, lr, r11, r7
+    smlad r5, lr, r10, r5
+    smlad r3, lr, r9, r3
+    smlad r1, lr, r8, r1
+    vmov r11, s27
+    smladx r6, r12, r10, r6
+    smladx r4, r12, r9, r4
+    smladx r2, r12, r8, r2
+    smladx r0, r12, r11, r0
+    vmov lr, s13
+    pkhbt r12, lr, r12
+    smlad r7, r12, r10, r7
+    smlad r5, r12, r9, r5
+    smlad r3, r12, r8, r3
+    smlad r1, r12, r11, r1
+    vmov r10, s26
+    smladx r6, lr, r9, r6
+    smladx r4, lr, r8, r4
+    smladx r2, lr, r11, r2
+    smladx r0, lr, r10, r0
+    vmov r12, s14
+    pkhbt lr, r12, lr
+    smlad r7, lr, r9, r7
+    smlad r5, lr, r8, r5
+    smlad r3, lr, r11, r3
+    smlad r1, lr, r10, r1
+    vmov r9, s25
+    smladx r6, r12, r8, r6
+    smladx r4, r12, r11, r4
+    smladx r2, r12, r10, r2
+    smladx r0, r12, r9, r0
+    vmov lr, s15
+    pkhbt r12, lr, r12
+    smlad r7, r12, r8, r7
+    smlad r5, r12, r11, r5
+    smlad r3, r12, r10, r3
+    smlad r1, r12, r9, r1
+    vmov r8, s24
+    smladx r6, lr, r11, r6
+    smladx r4, lr, r10, r4
+    smladx r2, lr, r9, r2
+    smladx r0, lr, r8, r0
+    ldr r12, [sp, #8]
+    smlatt r1, lr, r8, r1
+    pkhbt r0, r0, r1, lsl #16
+    smlatt r3, lr, r9, r3
+    pkhbt r2, r2, r3, lsl #16
+    smlatt r5, lr, r10, r5
+    pkhbt r4, r4, r5, lsl #16
+    smlatt r7, lr, r11, r7
+    pkhbt r6, r6, r7, lsl #16
+    stm r12!, {r0, r2, r4, r6}
+    str r12, [sp, #8]
+    ldr lr, [sp, #0]
+    vldmia lr!, {s24-s27}
+    str lr, [sp, #0]
+    ldm lr, {r8-r11}
+    vmov r12, s0
+    smulbb r7, r12, r11
+    smulbb r5, r12, r10
+    smulbb r3, r12, r9
+    smulbb r1, r12, r8
+    vmov r11, s27
+    smuadx r6, r12, r10
+    smuadx r4, r12, r9
+    smuadx r2, r12, r8
+    smuadx r0, r12, r11
+    vmov lr, s1
+    pkhbt r12, lr, r12
+    smlad r7, r12, r10, r7
+    smlad r5, r12, r9, r5
+    smlad r3, r12, r8, r3
+    smlad r1, r12, r11, r1
+    vmov r10, s26
+    smladx r6, lr, r9, r6
+    smladx r4, lr, r8, r4
+    smladx r2, lr, r11, r2
+    smladx r0, lr, r10, r0
+    vmov r12, s2
+    pkhbt lr, r12, lr
+    smlad r7, lr, r9, r7
+    smlad r5, lr, r8, r5
+    smlad r3, lr, r11, r3
+    smlad r1, lr, r10, r1
+    vmov r9, s25
+    smladx r6, r12, r8, r6
+    smladx r4, r12, r11, r4
+    smladx r2, r12, r10, r2
+    smladx r0, r12, r9, r0
+    vmov lr, s3
+    pkhbt r12, lr, r12
+    smlad r7, r12, r8, r7
+    smlad r5, r12, r11, r5
+    smlad r3, r12, r10, r3
+    smlad r1, r12, r9, r1
+    vmov r8, s24
+    smladx r6, lr, r11, r6
+    smladx r4, lr, r10, r4
+    smladx r2, lr, r9, r2
+    smladx r0, lr, r8, r0
+    vmov r12, s4
+    pkhbt lr, r12, lr
+    smlad r7, lr, r11, r7
+    smlad r5, lr, r10, r5
+    smlad r3, lr, r9, r3
+    smlad r1, lr, r8, r1
+    vmov r11, s23
+    smladx r6, r12, r10, r6
+    smladx r4, r12, r9, r4
+    smladx r2, r12, r8, r2
+    smladx r0, r12, r11, r0
+    vmov lr, s5
+    pkhbt r12, lr, r12
+    smlad r7, r12, r10, r7
+    smlad r5, r12, r9, r5
+    smlad r3, r12, r8, r3
+    smlad r1, r12, r11, r1
+    vmov r10, s22
+    smladx r6, lr, r9, r6
+    smladx r4, lr, r8, r4
+    smladx r2, lr, r11, r2
+    smladx r0, lr, r10, r0
+    vmov r12, s6
+    pkhbt lr, r12, lr
+    smlad r7, lr, r9, r7
+    smlad r5, lr, r8, r5
+    smlad r3, lr, r11, r3
+    smlad r1, lr, r10, r1
+    vmov r9, s21
+    smladx r6, r12, r8, r6
+    smladx r4, r12, r11, r4
+    smladx r2, r12, r10, r2
+    smladx r0, r12, r9, r0
+    vmov lr, s7
+    pkhbt r12, lr, r12
+    smlad r7, r12, r8, r7
+    smlad r5, r12, r11, r5
+    smlad r3, r12, r10, r3
+    smlad r1, r12, r9, r1
+    vmov r8, s20
+    smladx r6, lr, r11, r6
+    smladx r4, lr, r10, r4
+    smladx r2, lr, r9, r2
+    smladx r0, lr, r8, r0
+    vmov r12, s8
+    pkhbt lr, r12, lr
+    smlad r7, lr, r11, r7
+    smlad r5, lr, r10, r5
+    smlad r3, lr, r9, r3
+    smlad r1, lr, r8, r1
+    vmov r11, s19
+    smladx r6, r12, r10, r6
+    smladx r4, r12, r9, r4
+    smladx r2, r12, r8, r2
+    smladx r0, r12, r11, r0
+    vmov lr, s9
+    pkhbt r12, lr, r12
+    smlad r7, r12, r10, r7
+    smlad r5, r12, r9, r5
+    smlad r3, r12, r8, r3
+    smlad r1, r12, r11, r1
+    vmov r10, s18
+    smladx r6, lr, r9, r6
+    smladx r4, lr, r8, r4
+    smladx r2, lr, r11, r2
+    smladx r0, lr, r10, r0
+    vmov r12, s10
+    pkhbt lr, r12, lr
+    smlad r7, lr, r9, r7
+    smlad r5, lr, r8, r5
+    smlad r3, lr, r11, r3
+    smlad r1, lr, r10, r1
+    vmov r9, s17
+    smladx r6, r12, r8, r6
+    smladx r4, r12, r11, r4
+    smladx r2, r12, r10, r2
+    smladx r0, r12, r9, r0
+    vmov lr, s11
+    pkhbt r12, lr, r12
+    smlad r7, r12, r8, r7
+    smlad r5, r12, r11, r5
+    smlad r3, r12, r10, r3
+    smlad r1, r12, r9, r1
+    vmov r8, s16
+    smladx r6, lr, r11, r6
+    smladx r4, lr, r10, r4
+    smladx r2, lr, r9, r2
+    smladx r0, lr, r8, r0
+    vmov r12, s12
+    pkhbt lr, r12, lr
+    smlad r7, lr, r11, r7
+    smlad r5, lr, r10, r5
+    smlad r3, lr, r9, r3
+    smlad r1, lr, r8, r1
+    vmov r11, s31
+    smladx r6, r12, r10, r6
+    smladx r4, r12, r9, r4
+    smladx r2, r12, r8, r2
+    smladx r0, r12, r11, r0
+    vmov lr, s13
+    pkhbt r12, lr, r12
+    smlad r7, r12, r10, r7
+    smlad r5, r12, r9, r5
+    smlad r3, r12, r8, r3
+    smlad r1, r12, r11, r1
+    vmov r10, s30
+    smladx r6, lr, r9, r6
+    smladx r4, lr, r8, r4
+    smladx r2, lr, r11, r2
+    smladx r0, lr, r10, r0
+    vmov r12, s14
+    pkhbt lr, r12, lr
+    smlad r7, lr, r9, r7
+    smlad r5, lr, r8, r5
+    smlad r3, lr, r11, r3
+    smlad r1, lr, r10, r1
+    vmov r9, s29
+    smladx r6, r12, r8, r6
+    smladx r4, r12, r11, r4
+    smladx r2, r12, r10, r2
+    smladx r0, r12, r9, r0
+    vmov lr, s15
+    pkhbt r12, lr, r12
+    smlad r7, r12, r8, r7
+    smlad r5, r12, r11, r5
+    smlad r3, r12, r10, r3
+    smlad r1, r12, r9, r1
+    vmov r8, s28
+    smladx r6, lr, r11, r6
+    smladx r4, lr, r10, r4
+    smladx r2, lr, r9, r2
+    smladx r0, lr, r8, r0
+    ldr r12, [sp, #8]
+    smlatt r1, lr, r8, r1
+    pkhbt r0, r0, r1, lsl #16
+    smlatt r3, lr, r9, r3
+    pkhbt r2, r2, r3, lsl #16
+    smlatt r5, lr, r10, r5
+    pkhbt r4, r4, r5, lsl #16
+    smlatt r7, lr, r11, r7
+    pkhbt r6, r6, r7, lsl #16
+    stm r12!, {r0, r2, r4, r6}
+    str r12, [sp, #8]
     ldr r0, [sp, #0]
-    ldr r1, [sp, #12]
-    add r0, #16
-    str r0, [sp, #0]
-    cmp r0, r1
-    bne.w 2b
     ldr r2, [sp, #16]
-    add r0, #64
+    add r0, #80
     str r0, [sp, #0]
     subs r2, #1
     str r2, [sp, #16]

@@ -8,7 +8,8 @@ Design
   V[c]; row 2 p + 1 takes W[C + p - c] with the pair (V[c].low, V[c - 1].high). A tile's window is four words in r8-r11,
   and each step brings one new word.
 * A step is eight dual products, one pkhbt and two vmov: the whole vector waits in s0.., the words of the matrix come in chunks
-  through the rest of the registers of the FPU.
+  through the rest of the registers of the FPU. At 32 rows these hold the 16 words below the window all the time, and the tiles
+  are written out because the registers take turns.
 No branch or address depends on data.
 """
 
@@ -23,13 +24,22 @@ def chunks(c, room):
     return [c // n + (i < c % n) for i in range(n)]
 
 
-def tile(c, pairs, emit):
+def ring(t, emit):
+    """The opening of tile t of 32 rows: word k waits in s16 + k % 16. Returns the words' registers in the order of their use."""
+    emit(f'ldr lr, {TOP}')
+    if t:
+        first = 16 + 4 * (t - 1)
+        emit(f'vldmia lr!, {{s{first}-s{first + 3}}}')
+        emit(f'str lr, {TOP}')
+    emit('ldm lr, {r8-r11}')
+    return [f's{16 + k % 16}' for k in reversed(range(4 * t, 4 * t + 16))]
+
+
+def tile(c, pairs, emit, t=None):
     """2 * pairs rows. r12 and lr take turns with V[c] and the pair that odd rows need."""
     window = lambda k: f'r{8 + (k - c) % pairs}'
     sizes = chunks(c, 32 - c)
     v, s = 'r12', 'lr'
-    emit(f'ldr {s}, {TOP}')
-    emit(f'ldm {s}, {{r8-r{7 + pairs}}}')
     waiting = []
 
     def refill(pointer):
@@ -39,7 +49,12 @@ def tile(c, pairs, emit):
         if sizes:
             emit(f'str {pointer}, {CHUNK}')
 
-    refill(s)
+    if t is None:
+        emit(f'ldr {s}, {TOP}')
+        emit(f'ldm {s}, {{r8-r{7 + pairs}}}')
+        refill(s)
+    else:
+        waiting = ring(t, emit)
     for step in range(c):
         if not waiting:
             emit(f'ldr {s}, {CHUNK}')
@@ -71,6 +86,31 @@ def tile(c, pairs, emit):
     emit(f'str {s}, {OUT}')
 
 
+def small_tiles(emit):
+    """32 rows."""
+    emit('sub r1, #64')
+    emit('vldmia r1!, {s16-s31}')
+    for t in range(4):
+        tile(16, 4, emit, t)
+    emit(f'ldr r0, {TOP}')
+
+
+def tiles_in_loop(c, tiles, rest, lines, emit):
+    emit(f'add r1, #{16 * tiles}')
+    emit(f'str r1, {ROWS}')
+    lines.append('2:')
+    tile(c, 4, emit)
+    emit(f'ldr r0, {TOP}')
+    emit(f'ldr r1, {ROWS}')
+    emit('add r0, #16')
+    emit(f'str r0, {TOP}')
+    emit('cmp r0, r1')
+    emit('bne.w 2b')
+    if rest:
+        tile(c, rest, emit)
+        emit(f'ldr r0, {TOP}')
+
+
 def function(m):
     c, tiles, rest = m // 2, m // 8, m % 8 // 2
     name = f'kemqtt_ntru_toeplitz_{m}'
@@ -89,21 +129,14 @@ def function(m):
     emit(f'ldr r0, {OUT}')
     emit(f'vldm r0, {{s0-s{c - 1}}}')
     emit(f'ldr r1, {TOP}')
-    emit(f'add r1, #{16 * tiles}')
-    emit(f'str r1, {ROWS}')
-    lines.append('2:')
-    tile(c, 4, emit)
-    emit(f'ldr r0, {TOP}')
-    emit(f'ldr r1, {ROWS}')
-    emit('add r0, #16')
-    emit(f'str r0, {TOP}')
-    emit('cmp r0, r1')
-    emit('bne.w 2b')
-    if rest:
-        tile(c, rest, emit)
-        emit(f'ldr r0, {TOP}')
+    if m == 32:
+        small_tiles(emit)
+        passed = 48
+    else:
+        tiles_in_loop(c, tiles, rest, lines, emit)
+        passed = 16 * tiles
     emit(f'ldr r2, {LEFT}')
-    emit(f'add r0, #{8 * c - 16 * tiles}')
+    emit(f'add r0, #{8 * c - passed}')
     emit(f'str r0, {TOP}')
     emit('subs r2, #1')
     emit(f'str r2, {LEFT}')

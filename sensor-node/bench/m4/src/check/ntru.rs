@@ -1,5 +1,5 @@
 use ntru::self_check::{Product, polynomial, products_agree};
-use ntru::{Multiply, Params, Tmvp};
+use ntru::{Multiply, Ntt, Params, Tmvp, ToomCook};
 
 use crate::draw::Draw;
 use crate::meter::steady;
@@ -24,6 +24,8 @@ pub(super) fn products<P: Params>() -> bool {
         // x^(n-1) meets every coefficient.
         && products_agree::<P>(|i| u16::from(i == P::N - 1), |_| word())
         && takes_equal_time::<P, Tmvp>()
+        && takes_equal_time::<P, ToomCook>()
+        && takes_equal_time::<P, Ntt>()
 }
 
 fn takes_equal_time<P: Params, M: Multiply>() -> bool {

@@ -3,7 +3,7 @@
 use core::hint::black_box;
 
 use ntru::self_check::{Product, polynomial};
-use ntru::{Hps509, Hps677, Hps821, Hrss701, Karatsuba, Multiply, Params, Tmvp};
+use ntru::{Hps509, Hps677, Hps821, Hrss701, Multiply, Ntt, Params, Tmvp, ToomCook};
 
 use crate::draw::Draw;
 use crate::meter::{Cost, measure, report};
@@ -18,7 +18,8 @@ pub(super) fn run() {
 
 fn set<P: Params>(name: &str) {
     product::<P, Tmvp>(name, "tmvp");
-    product::<P, Karatsuba>(name, "karatsuba");
+    product::<P, ToomCook>(name, "toom-cook");
+    product::<P, Ntt>(name, "ntt");
 }
 
 fn product<P: Params, M: Multiply>(set: &str, method: &str) {
