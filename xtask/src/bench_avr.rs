@@ -186,6 +186,15 @@ const IMAGES: &[Image] = &[
     )
     .steady(&[1, 2, 3, 4]),
     Image::plain(
+        "kyber_arithmetic",
+        &[
+            (1, "kyber-3329/ntt"),
+            (2, "kyber-3329/basemul"),
+            (3, "kyber-3329/inverse-ntt"),
+        ],
+    )
+    .steady(&[1, 2, 3]),
+    Image::plain(
         "ml_kem_512",
         &[
             (1, "ml-kem-512/keygen"),

@@ -115,6 +115,39 @@ pub fn transform(p: &mut [i16; N]) {
     *p = poly.0;
 }
 
+/// Operands of the arithmetic, for a cycle counter. Its operations come in the order in which they stand here.
+pub struct Operands {
+    a: [i16; N],
+    b: Poly,
+    sum: Poly,
+}
+
+impl Operands {
+    /// Words of `draw` as everywhere here.
+    pub fn new(mut draw: impl FnMut() -> i16) -> Self {
+        Self {
+            a: within(&core::array::from_fn(|_| draw()), 0..=4095).0,
+            b: within(&core::array::from_fn(|_| draw()), 1 - Q..=Q - 1),
+            sum: Poly::ZERO,
+        }
+    }
+
+    /// The NTT of one of them.
+    pub fn ntt(&mut self) {
+        Native.ntt(&mut self.b);
+    }
+
+    /// Its product with the other one, in T_q.
+    pub fn multiply(&mut self) {
+        Native.basemul_acc(&mut self.sum, &self.a, &self.b, 0);
+    }
+
+    /// The inverse NTT of that.
+    pub fn inverse_ntt(&mut self) {
+        Native.inverse_ntt(&mut self.sum);
+    }
+}
+
 fn within(p: &[i16; N], range: RangeInclusive<i16>) -> Poly {
     let (least, most) = (i32::from(*range.start()), i32::from(*range.end()));
     Poly(p.map(|word| match word {
