@@ -2,6 +2,7 @@
 
 mod ctru_light;
 mod handshake;
+mod known_answers;
 mod kyber;
 mod ntru;
 mod ntru_plus;
@@ -35,6 +36,7 @@ pub(crate) fn run() -> bool {
         ("ntru-plus 864", ntru_plus::arithmetic::<P864>),
         ("ntru-plus 1152", ntru_plus::arithmetic::<P1152>),
         ("saber", saber::products),
+        ("known answers", known_answers::all),
     ];
     let mut all = true;
     for (name, agrees) in ROUTINES {
