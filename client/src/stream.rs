@@ -23,7 +23,6 @@ use hybrid_handshake::schedule::{Exporter, Rms};
 use hybrid_handshake::suite::{AnySuite, Suite, SuiteId};
 use hybrid_handshake::{Error as Hkm1, Established};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use zeroize::Zeroize;
 
 use self::control::{Control, News};
 use self::incoming::Incoming;
@@ -219,8 +218,7 @@ impl<T: AsyncRead + Unpin> SecureStream<T> {
         self.received = (self.received.0 + 1, self.received.1 + len as u64);
         if control {
             let step = self.control.record(&self.session, self.reauth.as_mut(), opened.text)?;
-            self.incoming.bytes_mut()[..len].zeroize();
-            self.incoming.consume(len);
+            self.incoming.wipe(len);
             if let Some(step) = step {
                 self.follow(step)?;
             }
@@ -280,8 +278,7 @@ impl<T: AsyncRead + Unpin> SecureStream<T> {
         text.start = next;
         if text.start == text.end {
             let len = *record_len;
-            self.incoming.bytes_mut()[..len].zeroize();
-            self.incoming.consume(len);
+            self.incoming.wipe(len);
             self.opened = None;
         }
         true

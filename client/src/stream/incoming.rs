@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
-use zeroize::Zeroizing;
+use zeroize::{Zeroizing, optimization_barrier};
 
 /// A buffer of fixed size between the transport and whoever parses packets and records where they lie.
 ///
@@ -43,6 +43,16 @@ impl Incoming {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
         }
+    }
+
+    /// Wipes and drops the first `len` bytes.
+    pub(crate) fn wipe(&mut self, len: usize) {
+        if let Some(bytes) = self.bytes_mut().get_mut(..len) {
+            // `Zeroize` goes byte by byte, which takes a third of the time of opening a record.
+            bytes.fill(0);
+            optimization_barrier(bytes);
+        }
+        self.consume(len);
     }
 
     /// Reads once. Gives the number of new bytes; 0 is the end of the stream.
