@@ -7,6 +7,9 @@ use tokio::time::sleep;
 
 use super::{report::Row, way::Way};
 
+/// Name of the row.
+pub(crate) const NAME: &str = "idle connections";
+
 /// Opens `count` connections and compares the process before and after.
 pub(crate) async fn measure(way: &Way, count: usize) -> Result<Row> {
     let before = way.process.resident()?;
@@ -18,7 +21,7 @@ pub(crate) async fn measure(way: &Way, count: usize) -> Result<Row> {
     sleep(Duration::from_millis(500)).await;
     let grown = way.process.resident()?.saturating_sub(before);
     drop(open);
-    Ok(Row::new(way.name, "idle connections")
+    Ok(Row::new(way.name, NAME)
         .with("open", count as f64)
         .with("bytes each", grown as f64 / count as f64))
 }

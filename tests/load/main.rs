@@ -37,6 +37,9 @@ struct Arguments {
     /// Idle connections to measure memory with; 0 for none.
     #[arg(long, default_value_t = 10_000)]
     idle: usize,
+    /// Measure only rows whose name has this in it, for instance `16 KiB`.
+    #[arg(long, default_value = "")]
+    only: String,
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
@@ -67,15 +70,16 @@ fn main() -> Result<()> {
 async fn measure(arguments: &Arguments) -> Result<()> {
     let peers = peers::Peers::start().await?;
     let mut report = Report::default();
-    for way in peers.ways() {
+    let wanted = |name: &str| name.contains(&arguments.only);
+    for way in peers.ways().iter().filter(|_| wanted(shakes::NAME)) {
         report.add(shakes::measure(way, arguments.handshakes, arguments.parallel).await?);
     }
-    for kind in messages::KINDS {
+    for kind in messages::KINDS.into_iter().filter(|kind| wanted(kind.name)) {
         for way in peers.ways() {
             report.add(messages::measure(way, kind, arguments.messages).await?);
         }
     }
-    if arguments.idle > 0 {
+    if arguments.idle > 0 && wanted(idle::NAME) {
         for way in peers.ways() {
             report.add(idle::measure(way, arguments.idle).await?);
         }

@@ -17,7 +17,7 @@ use super::{
 /// Size and QoS of a message.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
-    name: &'static str,
+    pub(crate) name: &'static str,
     size: usize,
     qos: u8,
 }

@@ -9,6 +9,9 @@ use anyhow::Result;
 
 use super::{report::Row, way::Way};
 
+/// Name of the row.
+pub(crate) const NAME: &str = "handshakes";
+
 /// Makes `count` connections, `parallel` at a time.
 pub(crate) async fn measure(way: &Way, count: usize, parallel: usize) -> Result<Row> {
     let next = AtomicUsize::new(0);
@@ -32,7 +35,7 @@ pub(crate) async fn measure(way: &Way, count: usize, parallel: usize) -> Result<
     times.sort_unstable();
     let at = |share: f64| times.get((times.len() as f64 * share) as usize).or(times.last());
     let milliseconds = |share| at(share).map_or(0.0, |time| time.as_secs_f64() * 1000.0);
-    Ok(Row::new(way.name, "handshakes")
+    Ok(Row::new(way.name, NAME)
         .with("per s", count as f64 / elapsed.as_secs_f64())
         .with("per s and core", count as f64 / processor.as_secs_f64())
         .with("p50 ms", milliseconds(0.50))
