@@ -13,7 +13,7 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use workers::{Busy, Urgency, Workers};
+pub(crate) use workers::{Busy, Urgency, Weight, Workers};
 
 use crate::{Limits, metrics::Held, metrics::Metrics};
 use rate::Rates;

@@ -31,9 +31,9 @@ pub struct Limits {
     pub record: u16,
     /// Largest inner CONNECT that we take, in bytes (1024..=61440).
     pub connect: u16,
-    /// Threads for KEM and DH operations.
+    /// KEM and DH operations at work at once.
     pub workers: usize,
-    /// Operations that may wait for such a thread.
+    /// Operations that may wait for their turn.
     pub queue: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Threads for KEM and DH operations: few, with a bounded queue before them in which resumptions go first.
+//! KEM and DH operations: few at once, with a bounded queue before them in which resumptions go first.
 
 use std::{
     collections::VecDeque,
@@ -7,19 +7,19 @@ use std::{
 
 use tokio::{sync::oneshot, task};
 
-/// Runs expensive operations off the network threads.
+/// Runs expensive operations.
 #[derive(Clone)]
 pub(crate) struct Workers(Arc<Mutex<State>>);
 
 struct State {
-    /// Threads without work.
+    /// How many more may be at work.
     free: usize,
     /// Operations that may wait.
     limit: usize,
     /// Places that new handshakes do not get.
     reserve: usize,
     /// Who waits, by urgency.
-    waiting: [VecDeque<oneshot::Sender<Thread>>; URGENCIES],
+    waiting: [VecDeque<oneshot::Sender<Right>>; URGENCIES],
 }
 
 /// Which work goes first, and is refused last.
@@ -33,37 +33,53 @@ pub(crate) enum Urgency {
     New,
 }
 
+/// How long an operation takes, which decides where it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// Some hundred microseconds: on the network thread that asks for it. To hand it over and to come back takes longer than
+    /// the connections beside it then wait.
+    Light,
+    /// Milliseconds: on a thread of its own.
+    Heavy,
+}
+
 /// The queue is full.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Busy;
 
 impl Workers {
-    /// `threads` at work at once, `queue` more waiting.
-    pub(crate) fn new(threads: usize, queue: usize) -> Self {
+    /// `count` at work at once, `queue` more waiting.
+    pub(crate) fn new(count: usize, queue: usize) -> Self {
         Self(Arc::new(Mutex::new(State {
-            free: threads,
+            free: count,
             limit: queue,
             reserve: queue / 4,
             waiting: Default::default(),
         })))
     }
 
-    /// Runs `work` on a worker thread.
+    /// Runs `work` as soon as it may.
     ///
     /// # Errors
     /// [`Busy`] if the queue is full, or the program ends.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         urgency: Urgency,
+        weight: Weight,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Busy> {
-        let thread = match self.place(urgency)? {
-            Place::Thread(thread) => thread,
+        let right = match self.place(urgency)? {
+            Place::Now(right) => right,
             Place::Queue(turn) => turn.await.map_err(|_| Busy)?,
         };
+        if weight == Weight::Light {
+            let done = work();
+            drop(right);
+            return Ok(done);
+        }
         // It goes along: a caller that gives up must not free the place of work still running.
         let done = task::spawn_blocking(move || {
-            let _thread = thread;
+            let _right = right;
             work()
         });
         done.await.map_err(|_| Busy)
@@ -73,7 +89,7 @@ impl Workers {
         let mut state = self.lock();
         if state.free > 0 {
             state.free -= 1;
-            return Ok(Place::Thread(Thread(Some(self.clone()))));
+            return Ok(Place::Now(Right(Some(self.clone()))));
         }
         let room = match urgency {
             Urgency::Resumption | Urgency::Begun => state.limit,
@@ -108,20 +124,20 @@ impl State {
     }
 
     /// The most urgent of those that wait, the longest waiting among them.
-    fn next(&mut self) -> Option<oneshot::Sender<Thread>> {
+    fn next(&mut self) -> Option<oneshot::Sender<Right>> {
         self.waiting.iter_mut().find_map(VecDeque::pop_front)
     }
 }
 
 enum Place {
-    Thread(Thread),
-    Queue(oneshot::Receiver<Thread>),
+    Now(Right),
+    Queue(oneshot::Receiver<Right>),
 }
 
-/// The right to use a thread; goes to the next in the queue when dropped.
-struct Thread(Option<Workers>);
+/// The right to be at work; goes to the next in the queue when dropped.
+struct Right(Option<Workers>);
 
-impl Drop for Thread {
+impl Drop for Right {
     fn drop(&mut self) {
         let Some(workers) = self.0.take() else { return };
         loop {
@@ -156,7 +172,11 @@ mod tests {
     fn occupy(workers: &Workers) -> (mpsc::Sender<()>, Running<bool>) {
         let (release, gate) = mpsc::channel::<()>();
         let workers = workers.clone();
-        let running = tokio::spawn(async move { workers.run(Urgency::New, move || gate.recv().is_ok()).await });
+        let running = tokio::spawn(async move {
+            workers
+                .run(Urgency::New, Weight::Heavy, move || gate.recv().is_ok())
+                .await
+        });
         (release, running)
     }
 
@@ -172,7 +192,7 @@ mod tests {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Running<T> {
         let workers = workers.clone();
-        tokio::spawn(async move { workers.run(urgency, work).await })
+        tokio::spawn(async move { workers.run(urgency, Weight::Heavy, work).await })
     }
 
     #[tokio::test]
@@ -182,10 +202,30 @@ mod tests {
         waiting(&workers, 0).await;
         let second = spawn(&workers, Urgency::Begun, || 7);
         waiting(&workers, 1).await;
-        assert_eq!(workers.run(Urgency::Begun, || 8).await, Err(Busy));
+        assert_eq!(workers.run(Urgency::Begun, Weight::Light, || 8).await, Err(Busy));
         release.send(()).unwrap();
         assert_eq!((running.await.unwrap(), second.await.unwrap()), (Ok(true), Ok(7)));
-        assert_eq!(workers.run(Urgency::Begun, || 9).await, Ok(9));
+        assert_eq!(workers.run(Urgency::Begun, Weight::Heavy, || 9).await, Ok(9));
+    }
+
+    #[tokio::test]
+    async fn light_work_runs_here_but_waits_for_its_turn_like_any_other() {
+        let workers = Workers::new(1, 1);
+        let here = std::thread::current().id();
+        let thread = || std::thread::current().id();
+        assert_eq!(workers.run(Urgency::New, Weight::Light, thread).await, Ok(here));
+        assert_ne!(workers.run(Urgency::New, Weight::Heavy, thread).await, Ok(here));
+        let (release, running) = occupy(&workers);
+        waiting(&workers, 0).await;
+        let queued = {
+            let workers = workers.clone();
+            tokio::spawn(async move { workers.run(Urgency::Begun, Weight::Light, thread).await })
+        };
+        waiting(&workers, 1).await;
+        assert!(!queued.is_finished());
+        release.send(()).unwrap();
+        assert_eq!((running.await.unwrap(), queued.await.unwrap()), (Ok(true), Ok(here)));
+        assert_eq!(workers.lock().free, 1);
     }
 
     #[tokio::test]
@@ -227,10 +267,13 @@ mod tests {
             queued.push(spawn(&workers, Urgency::New, || true));
             waiting(&workers, count).await;
         }
-        assert_eq!(workers.run(Urgency::New, || true).await, Err(Busy));
+        assert_eq!(workers.run(Urgency::New, Weight::Heavy, || true).await, Err(Busy));
         queued.push(spawn(&workers, Urgency::Resumption, || true));
         waiting(&workers, 4).await;
-        assert_eq!(workers.run(Urgency::Resumption, || true).await, Err(Busy));
+        assert_eq!(
+            workers.run(Urgency::Resumption, Weight::Heavy, || true).await,
+            Err(Busy)
+        );
         release.send(()).unwrap();
         for work in queued.into_iter().chain([running]) {
             assert_eq!(work.await.unwrap(), Ok(true));
@@ -261,7 +304,7 @@ mod tests {
         while workers.lock().free == 0 {
             task::yield_now().await;
         }
-        assert_eq!(workers.run(Urgency::New, || 4).await, Ok(4));
+        assert_eq!(workers.run(Urgency::New, Weight::Heavy, || 4).await, Ok(4));
         assert_eq!(workers.lock().free, 1);
     }
 }

@@ -30,7 +30,7 @@ use crate::{
     admission::{Permit, Refused},
     backend::Origin,
     keys::KeyPair,
-    metrics::{Closed, Handshake, Held, Refused as RefusedLabel},
+    metrics::{Closed, Handshake, Refused as RefusedLabel},
     refusal::Refusal,
     wire::{self, Direction, Step, WireEvent},
 };
@@ -45,8 +45,6 @@ pub(super) async fn run(
 ) {
     // Handshake messages and records are whole steps; nothing is gained by waiting for more.
     let _ = stream.set_nodelay(true);
-    let evicted = permit.as_ref().map(Permit::evicted).unwrap_or_default();
-    let stop = shared.stop.clone();
     let mut connection = Connection {
         shared,
         stream,
@@ -56,16 +54,22 @@ pub(super) async fn run(
         accepted: Instant::now(),
         suite: None,
     };
-    let established = tokio::select! {
-        biased;
-        () = stop.cancelled() => Err(Refusal::Stopped),
-        () = evicted.cancelled() => Err(Refusal::Evicted),
-        // Its state is large and short-lived: in a box of its own it does not weigh on the session behind it.
-        established = Box::pin(connection.handshake()) => established,
+    // A connection is mostly a session that does nothing, and a task has room for its largest state: each phase gets memory
+    // of its own, for as long as it lasts.
+    let established = Box::pin(connection.establish()).await;
+    let drain = match established {
+        Ok(established) => {
+            let cause = match connection.session(established) {
+                Some(session) => session.await,
+                None => "refused-inside",
+            };
+            connection.closed(cause);
+            cause != splice::BROKEN
+        }
+        Err(refusal) => Box::pin(connection.refuse(refusal)).await,
     };
-    match established {
-        Ok(established) => connection.serve(established).await,
-        Err(refusal) => connection.refuse(refusal).await,
+    if drain {
+        close(&mut connection.stream, connection.shared.limits.close_timeout).await;
     }
 }
 
@@ -94,7 +98,19 @@ struct Established {
 }
 
 impl Connection {
-    async fn handshake(&mut self) -> Result<Established, Refusal> {
+    /// The handshake, unless it has to give way.
+    async fn establish(&mut self) -> Result<Box<Established>, Refusal> {
+        let evicted = self.permit.as_ref().map(Permit::evicted).unwrap_or_default();
+        let stop = self.shared.stop.clone();
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => Err(Refusal::Stopped),
+            () = evicted.cancelled() => Err(Refusal::Evicted),
+            established = self.handshake() => established,
+        }
+    }
+
+    async fn handshake(&mut self) -> Result<Box<Established>, Refusal> {
         let mut packet = self.read_connect().await?;
         let started = Instant::now();
         let m1 = read_connect(&mut packet)?;
@@ -135,14 +151,14 @@ impl Connection {
         self.write("CONNACK", &packet).await?;
         self.count_handshake(&claim, &reply, started.elapsed());
         let ticket = flights::ticket(&self.shared, &claim, &key, generation, &records);
-        Ok(Established {
+        Ok(Box::new(Established {
             records,
             reply,
             key,
             full: claim.mode != Mode::Resume,
             generation,
             ticket,
-        })
+        }))
     }
 
     /// Reads the first packet within its time and memory.
@@ -209,8 +225,8 @@ impl Connection {
         Ok(packet)
     }
 
-    /// Carries MQTT until one side ends.
-    async fn serve(mut self, established: Established) {
+    /// What carries MQTT until one side ends, and then says why; `None` if the CONNACK has refused.
+    fn session(&mut self, established: Box<Established>) -> Option<splice::Running<'_>> {
         let Established {
             records,
             reply,
@@ -218,36 +234,33 @@ impl Connection {
             full,
             generation,
             ticket,
-        } = established;
-        let cause = match reply.stream {
-            None => "refused-inside",
-            Some(backend) => {
-                let _gauge = Held::new(&self.shared.metrics.sessions, 1);
-                let live = reply
-                    .device
-                    .as_deref()
-                    .map(|device| self.shared.live.enter(device, generation, self.id));
-                let session = Session {
-                    records,
-                    backend,
-                    level: reply.level,
-                    key,
-                    device: reply.device.clone(),
-                    full,
-                    topics: reply.topics,
-                    news: ticket.into_iter().map(Say::Message).collect(),
-                };
-                splice::run(&self.shared, &mut self.stream, session, live.as_ref()).await
-            }
+        } = *established;
+        let backend = reply.stream?;
+        let live = reply
+            .device
+            .as_deref()
+            .map(|device| self.shared.live.enter(device, generation, self.id));
+        let session = Session {
+            records,
+            backend,
+            level: reply.level,
+            key,
+            device: reply.device,
+            full,
+            topics: reply.topics,
+            news: ticket.into_iter().map(Say::Message).collect(),
+            live,
         };
-        self.shared.metrics.closed.get_or_create(&Closed { cause }).inc();
-        self.emit(Step::Closed { cause });
-        if cause != splice::BROKEN {
-            close(self.stream, self.shared.limits.close_timeout).await;
-        }
+        Some(splice::run(&self.shared, &mut self.stream, session))
     }
 
-    async fn refuse(mut self, refusal: Refusal) {
+    fn closed(&self, cause: &'static str) {
+        self.shared.metrics.closed.get_or_create(&Closed { cause }).inc();
+        self.emit(Step::Closed { cause });
+    }
+
+    /// Says why, and whether the stream is still worth an orderly end.
+    async fn refuse(&mut self, refusal: Refusal) -> bool {
         if let Ok(permit) = &mut self.permit {
             permit.leave_handshake();
         }
@@ -266,9 +279,7 @@ impl Connection {
             let _ = timeout(self.shared.limits.close_timeout, self.write("CONNACK", &connack)).await;
         }
         self.emit(Step::Closed { cause });
-        if !matches!(refusal, Refusal::Gone) {
-            close(self.stream, self.shared.limits.close_timeout).await;
-        }
+        !matches!(refusal, Refusal::Gone)
     }
 
     async fn write(&mut self, name: &'static str, packet: &[u8]) -> Result<(), Refusal> {

@@ -1,4 +1,4 @@
-//! M1 to M4 on the sans-IO machines: KEM and DH work goes to the workers, the registry is asked in between.
+//! M1 to M4 on the sans-IO machines: KEM and DH work takes turns, the registry is asked in between.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,13 +9,13 @@ use hybrid_handshake::{
     identity::{Psk, PublicKey},
     message::{BrokerLimits, Capabilities, M1Header},
     resume::{Resumption, TICKET_LEN},
-    suite::{AnySuite, Mode, SuiteId},
+    suite::{AnySuite, Group, KemId, Mode, SuiteId},
 };
 use tokio::time::timeout;
 
 use super::Shared;
 use crate::{
-    admission::Urgency,
+    admission::{Urgency, Weight},
     clock::unix_now,
     keys::{KeyPair, fresh_drbg},
     refusal::Refusal,
@@ -66,6 +66,7 @@ pub(super) struct Offer {
     pub(super) packet_limit: u16,
     /// Of its answer.
     urgency: Urgency,
+    weight: Weight,
     state: AwaitM3<AnySuite>,
 }
 
@@ -93,12 +94,12 @@ pub(super) fn check_m1(shared: &Shared, m1: &[u8]) -> Result<Hello, Refusal> {
     Ok(Hello { header, suite, key })
 }
 
-/// Opens box1 on a worker.
+/// Opens box1 in its turn.
 pub(super) async fn open_m1(shared: &Shared, hello: Hello, mut m1: Vec<u8>) -> Result<Opened, Refusal> {
     let Hello { header, suite, key } = hello;
     let tickets = shared.tickets.keys();
     let urgency = urgency(header.mode());
-    let opened = shared.workers.run(urgency, move || {
+    let opened = shared.workers.run(urgency, weight(header.suite(), &key), move || {
         let state = AwaitM1::new(suite, &header, key.secret()?)?;
         let (_, state) = state.read_m1(&mut m1, tickets.as_deref(), unix_now())?;
         Ok::<_, Error>(Opened { state, key })
@@ -127,7 +128,7 @@ pub(super) async fn find(shared: &Shared, id: &str) -> Result<Option<Device>, Re
     Ok(found?)
 }
 
-/// Makes M2 on a worker. Gives the device back.
+/// Makes M2 in its turn. Gives the device back.
 pub(super) async fn answer(
     shared: &Arc<Shared>,
     opened: Opened,
@@ -141,13 +142,15 @@ pub(super) async fn answer(
         Urgency::New => Urgency::Begun,
         Urgency::Begun | Urgency::Resumption => now,
     };
-    let made = workers.run(now, move || {
+    let weight = weight(opened.claim().suite, &opened.key);
+    let made = workers.run(now, weight, move || {
         let (m2, state) = write_m2(&shared, opened, device.as_ref())?;
         Ok::<_, Error>((
             Offer {
                 m2,
                 packet_limit,
                 urgency: then,
+                weight,
                 state,
             },
             device,
@@ -156,9 +159,9 @@ pub(super) async fn answer(
     Ok(made.await??)
 }
 
-/// Opens box3 on a worker; gives the application's CONNECT.
+/// Opens box3 in its turn; gives the application's CONNECT.
 pub(super) async fn open_m3(shared: &Shared, offer: Offer, mut m3: Vec<u8>) -> Result<(Vec<u8>, Proved), Refusal> {
-    let opened = shared.workers.run(offer.urgency, move || {
+    let opened = shared.workers.run(offer.urgency, offer.weight, move || {
         let (connect, proved) = offer.state.read_m3(&mut m3)?;
         Ok::<_, Error>((connect.to_vec(), proved))
     });
@@ -207,6 +210,22 @@ const fn urgency(mode: Mode) -> Urgency {
     match mode {
         Mode::Resume => Urgency::Resumption,
         Mode::Kem | Mode::Psk | Mode::Anonymous => Urgency::New,
+    }
+}
+
+/// NTRU (key generation) and the portable P-256 take milliseconds, all else a tenth of that.
+pub(super) fn weight(suite: SuiteId, broker_key: &KeyPair) -> Weight {
+    let slow = |kem| {
+        matches!(
+            kem,
+            KemId::NtruHps2048509 | KemId::NtruHrss701 | KemId::NtruHps2048677 | KemId::NtruHps4096821
+        )
+    };
+    let kem_of_broker = broker_key.secret().map(|secret| secret.key().public().kem());
+    if suite.group() == Group::P256 || slow(suite.kem()) || kem_of_broker.is_ok_and(slow) {
+        Weight::Heavy
+    } else {
+        Weight::Light
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) async fn read_body(
 
 /// Ends the connection so that the peer sees what was sent: a socket closed with unread input would be reset, and the
 /// reset overtakes our last bytes.
-pub(super) async fn close(mut stream: TcpStream, patience: Duration) {
+pub(super) async fn close(stream: &mut TcpStream, patience: Duration) {
     let orderly = async {
         stream.shutdown().await?;
         let mut sink = vec![0; 4096];

@@ -4,9 +4,10 @@
 mod inward;
 mod key_news;
 mod outward;
+mod queue;
 mod renewal;
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, pin::Pin, sync::Arc};
 
 use hybrid_handshake::{
     Established,
@@ -14,20 +15,20 @@ use hybrid_handshake::{
     mqtt::{Level, ReasonCode},
     suite::Suite as _,
 };
-use tokio::{io::split, net::TcpStream, sync::mpsc};
+use tokio::{io::split, net::TcpStream};
 
 use super::{Shared, flights::Records, live::Entry};
 use crate::{
     backend::BoxedStream,
     guard::{Guard, Version},
     keys::KeyPair,
-    metrics::Violation as ViolationLabel,
+    metrics::{Held, Violation as ViolationLabel},
     policy::Topics,
 };
 use inward::{Inward, InwardEnd};
 use key_news::KeyNews;
 use outward::Outward;
-use renewal::{Renewal, Slot};
+use renewal::{Exchange, Renewal};
 
 pub(super) use renewal::Say;
 
@@ -46,15 +47,16 @@ pub(super) struct Session {
     pub(super) topics: Option<Arc<Topics>>,
     /// What the client gets first.
     pub(super) news: VecDeque<Say>,
+    /// Its place among the device's sessions.
+    pub(super) live: Option<Entry>,
 }
 
-/// Runs the session to its end and says why it ended.
-pub(super) async fn run(
-    shared: &Arc<Shared>,
-    client: &mut TcpStream,
-    session: Session,
-    live: Option<&Entry>,
-) -> &'static str {
+/// A session until its end; says why it ended.
+pub(super) type Running<'a> = Pin<Box<dyn Future<Output = &'static str> + Send + 'a>>;
+
+/// Makes the parts of the session, and what runs them. Not an `async fn`: its state would keep room for everything that was
+/// moved into those parts.
+pub(super) fn run<'a>(shared: &'a Arc<Shared>, client: &'a mut TcpStream, session: Session) -> Running<'a> {
     let Session {
         records,
         backend,
@@ -64,6 +66,7 @@ pub(super) async fn run(
         full,
         topics,
         mut news,
+        live,
     } = session;
     let Established {
         suite,
@@ -76,11 +79,8 @@ pub(super) async fn run(
     let version = if level.is_v5() { Version::V5 } else { Version::V3 };
     let (client_rx, client_tx) = client.split();
     let (mut backend_rx, backend_tx) = split(backend);
-    // At most one re-authentication is under way: two messages each way.
-    let (asked_tx, asked_rx) = mpsc::channel(4);
-    let (say_tx, say_rx) = mpsc::channel(4);
-    let slot = Slot::default();
-    let control = inward::Control::new(suite, options, reauth, asked_tx, slot.clone());
+    let exchange = Arc::new(Exchange::new());
+    let control = inward::Control::new(suite, options, reauth, exchange.clone());
     let guard = shared.guard.map(|max| Guard::new(version, max).with_topics(topics));
     let kid = key.fingerprint().kid();
     let wants_news = options.has(Capabilities::KEY_NEWS);
@@ -90,47 +90,51 @@ pub(super) async fn run(
         shared.metrics.retiring_key_handshakes.inc();
     }
     let mut inward = Inward::new(client_rx, backend_tx, opener, control, guard, &shared.metrics);
-    let mut outward = Outward::new(client_tx, sealer, news, say_rx, slot, version, &shared.metrics);
-    let mut renewal = Renewal::new(shared, suite.id(), key, device.as_deref(), asked_rx, say_tx, key_news);
-    let revoked = async {
-        match live {
-            Some(entry) => entry.revoked.cancelled().await,
-            None => std::future::pending().await,
+    let mut outward = Outward::new(client_tx, sealer, news, exchange.clone(), version, &shared.metrics);
+    let mut renewal = Renewal::new(shared, suite.id(), key, device, exchange, key_news);
+    let gauge = Held::new(&shared.metrics.sessions, 1);
+    Box::pin(async move {
+        let _gauge = gauge;
+        let revoked = async {
+            match &live {
+                Some(entry) => entry.revoked.cancelled().await,
+                None => std::future::pending().await,
+            }
+        };
+        let end = tokio::select! {
+            end = inward.run() => End::Inward(end),
+            lost = outward.run(&mut backend_rx) => if lost { End::ClientLost } else { End::BackendClosed },
+            () = revoked => End::Told("revoked", ReasonCode::NotAuthorized),
+            end = renewal.run() => end,
+            () = shared.stop.cancelled() => End::Told("shutdown", ReasonCode::ServerShuttingDown),
+        };
+        match end {
+            End::ClientLost | End::Inward(InwardEnd::Lost) => "client-lost",
+            End::BackendClosed if inward.has_disconnected() => "client-closed",
+            End::BackendClosed => "backend-closed",
+            End::Told(cause, code) => {
+                outward.disconnect(&mut backend_rx, code).await;
+                cause
+            }
+            End::Inward(InwardEnd::Closed) => {
+                inward.close_backend(&mut backend_rx).await;
+                "client-closed"
+            }
+            End::Inward(InwardEnd::BackendLost) => {
+                // What it said last may still be on its way.
+                outward.drain(&mut backend_rx).await;
+                "backend-closed"
+            }
+            End::Broken | End::Inward(InwardEnd::Broken) => BROKEN,
+            End::Inward(InwardEnd::Violation(violation)) => {
+                tracing::info!(code = %violation.code, what = violation.what, "client stopped by the guard");
+                let label = ViolationLabel { what: violation.what };
+                shared.metrics.violations.get_or_create(&label).inc();
+                outward.disconnect(&mut backend_rx, violation.code).await;
+                "guard"
+            }
         }
-    };
-    let end = tokio::select! {
-        end = inward.run() => End::Inward(end),
-        lost = outward.run(&mut backend_rx) => if lost { End::ClientLost } else { End::BackendClosed },
-        () = revoked => End::Told("revoked", ReasonCode::NotAuthorized),
-        end = renewal.run() => end,
-        () = shared.stop.cancelled() => End::Told("shutdown", ReasonCode::ServerShuttingDown),
-    };
-    match end {
-        End::ClientLost | End::Inward(InwardEnd::Lost) => "client-lost",
-        End::BackendClosed if inward.has_disconnected() => "client-closed",
-        End::BackendClosed => "backend-closed",
-        End::Told(cause, code) => {
-            outward.disconnect(&mut backend_rx, code).await;
-            cause
-        }
-        End::Inward(InwardEnd::Closed) => {
-            inward.close_backend(&mut backend_rx).await;
-            "client-closed"
-        }
-        End::Inward(InwardEnd::BackendLost) => {
-            // What it said last may still be on its way.
-            outward.drain(&mut backend_rx).await;
-            "backend-closed"
-        }
-        End::Broken | End::Inward(InwardEnd::Broken) => BROKEN,
-        End::Inward(InwardEnd::Violation(violation)) => {
-            tracing::info!(code = %violation.code, what = violation.what, "client stopped by the guard");
-            let label = ViolationLabel { what: violation.what };
-            shared.metrics.violations.get_or_create(&label).inc();
-            outward.disconnect(&mut backend_rx, violation.code).await;
-            "guard"
-        }
-    }
+    })
 }
 
 enum End {

@@ -55,6 +55,8 @@ async fn connect(path: &Path, seal: SealKey) -> Result<Registry, RegistryError> 
     sqlx::any::install_default_drivers();
     let pool = AnyPoolOptions::new()
         .max_connections(4)
+        // A file does not hang up; to ask first whether it is there doubles the time of a query.
+        .test_before_acquire(false)
         .after_connect(|connection, _| {
             Box::pin(async move {
                 connection

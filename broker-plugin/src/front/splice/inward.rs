@@ -1,6 +1,6 @@
 //! From the client: records in, packets out.
 
-use std::{io, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use bytes::{Buf as _, BytesMut};
 use hybrid_handshake::{
@@ -17,11 +17,10 @@ use hybrid_handshake::{
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf},
     net::tcp::ReadHalf as TcpReadHalf,
-    sync::mpsc::Sender,
     time::{Instant, timeout},
 };
 
-use super::renewal::{Asked, Slot};
+use super::renewal::{Asked, Exchange};
 use crate::{
     backend::BoxedStream,
     guard::{Guard, Violation},
@@ -36,6 +35,8 @@ pub(super) struct Inward<'a> {
     guard: Option<Guard>,
     control: Control,
     input: BytesMut,
+    /// How much to read at once.
+    read_len: usize,
     output: Vec<u8>,
     metrics: &'a Metrics,
 }
@@ -51,8 +52,7 @@ pub(super) struct Control {
     secret: Option<ReauthSecret>,
     /// New keys were announced, and no record of the client has had them yet.
     proof_due: bool,
-    asked: Sender<Asked>,
-    slot: Slot,
+    exchange: Arc<Exchange>,
 }
 
 /// Why it ended.
@@ -85,6 +85,7 @@ impl<'a> Inward<'a> {
             guard,
             control,
             input: BytesMut::new(),
+            read_len: READ_LEN,
             output: Vec::new(),
             metrics,
         }
@@ -115,14 +116,23 @@ impl<'a> Inward<'a> {
     /// Reads what is there. An idle connection holds no buffer while it waits.
     async fn read(&mut self) -> io::Result<usize> {
         loop {
-            self.input.reserve(READ_LEN);
+            self.input.reserve(self.read_len);
             match self.client.try_read_buf(&mut self.input) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                read => return read,
+                read => {
+                    if read.as_ref().is_ok_and(|len| *len >= self.read_len) {
+                        self.read_len = MAX_READ_LEN;
+                    }
+                    return read;
+                }
             }
             if self.input.is_empty() {
                 self.input = BytesMut::new();
+            } else if self.read_len > READ_LEN {
+                // What has come of a record waits in a buffer of its own size.
+                self.input = BytesMut::from(&*self.input);
             }
+            self.read_len = READ_LEN;
             self.output = Vec::new();
             self.client.readable().await?;
         }
@@ -137,7 +147,8 @@ impl<'a> Inward<'a> {
     pub(super) async fn close_backend(&mut self, rest: &mut ReadHalf<BoxedStream>) {
         let orderly = async {
             self.backend.shutdown().await?;
-            let mut sink = [0; 4096];
+            // On the heap: in the state of the task it would be there for the whole session.
+            let mut sink = vec![0; 4096];
             while rest.read(&mut sink).await? > 0 {}
             Ok::<_, io::Error>(())
         };
@@ -179,13 +190,7 @@ impl<'a> Inward<'a> {
 }
 
 impl Control {
-    pub(super) fn new(
-        suite: AnySuite,
-        options: Capabilities,
-        secret: ReauthSecret,
-        asked: Sender<Asked>,
-        slot: Slot,
-    ) -> Self {
+    pub(super) fn new(suite: AnySuite, options: Capabilities, secret: ReauthSecret, exchange: Arc<Exchange>) -> Self {
         Self {
             suite,
             reader: control::Reader::new(Receiver::Broker, options),
@@ -194,14 +199,13 @@ impl Control {
             rate: Rate::new(REAUTHENTICATIONS_PER_MINUTE),
             secret: Some(secret),
             proof_due: false,
-            asked,
-            slot,
+            exchange,
         }
     }
 
     /// Expects the client's change to new keys, if the announcement of such has been sealed.
     fn take_keys(&mut self, opener: &mut Opener<AnyAead>) -> Result<(), Error> {
-        if let Some(keys) = self.slot.take() {
+        if let Some(keys) = self.exchange.take_keys() {
             opener.expect_rekey(keys.client.expose())?;
             self.secret = Some(keys.reauth);
             self.proof_due = true;
@@ -213,7 +217,7 @@ impl Control {
     fn opened(&mut self, opener: &Opener<AnyAead>) -> Result<(), Error> {
         if self.proof_due && !opener.awaits_rekey() {
             self.proof_due = false;
-            return self.ask(Asked::Proved);
+            return self.exchange.ask(Asked::Proved);
         }
         Ok(())
     }
@@ -243,12 +247,7 @@ impl Control {
                 return Err(Error::UnexpectedPacket);
             }
         }
-        asked.map_or(Ok(()), |asked| self.ask(asked))
-    }
-
-    fn ask(&self, asked: Asked) -> Result<(), Error> {
-        // Full only if the client sends more than one re-authentication consists of.
-        self.asked.try_send(asked).map_err(|_| Error::UnexpectedPacket)
+        asked.map_or(Ok(()), |asked| self.exchange.ask(asked))
     }
 }
 
@@ -256,4 +255,6 @@ impl Control {
 const REAUTHENTICATIONS_PER_MINUTE: u8 = 1;
 /// Bytes read from the client at once: a largest record and a little more.
 const READ_LEN: usize = 20 << 10;
+/// The same where the client sends faster than that.
+const MAX_READ_LEN: usize = 80 << 10;
 const BACKEND_PATIENCE: Duration = Duration::from_secs(2);

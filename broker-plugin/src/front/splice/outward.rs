@@ -1,6 +1,16 @@
 //! To the client: packets in, records out.
 
-use std::{collections::VecDeque, future::poll_fn, io, ops::Range, pin::Pin, task::Poll, time::Duration};
+use std::{
+    array,
+    collections::VecDeque,
+    future::poll_fn,
+    io::{self, IoSlice},
+    ops::Range,
+    pin::Pin,
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
 
 use hybrid_handshake::{
     aead::AnyAead,
@@ -10,11 +20,10 @@ use hybrid_handshake::{
 use tokio::{
     io::{AsyncRead as _, AsyncWriteExt as _, ReadBuf, ReadHalf},
     net::tcp::WriteHalf as TcpWriteHalf,
-    sync::mpsc::Receiver,
     time::timeout,
 };
 
-use super::renewal::{Say, Slot};
+use super::renewal::{Exchange, Say};
 use crate::{
     backend::BoxedStream,
     guard::Version,
@@ -28,15 +37,14 @@ pub(super) struct Outward<'a> {
     version: Version,
     /// Where packets of the back end end: only there a packet of ours may stand.
     tracker: Tracker,
-    /// Room for a record; none while an idle connection waits.
+    /// Places for a few records; none while an idle connection waits.
     buf: Vec<u8>,
-    /// The part of `buf` that is sealed and not written yet.
-    pending: Range<usize>,
+    /// The parts of `buf` that are sealed and not written yet, in order; at most [`RECORDS`].
+    pending: VecDeque<Range<usize>>,
     /// What to say next in control records.
     news: VecDeque<Say>,
-    /// More of it.
-    say: Receiver<Say>,
-    slot: Slot,
+    /// More of it, and where new keys go.
+    exchange: Arc<Exchange>,
     metrics: &'a Metrics,
 }
 
@@ -45,8 +53,7 @@ impl<'a> Outward<'a> {
         client: TcpWriteHalf<'a>,
         sealer: Sealer<AnyAead>,
         news: VecDeque<Say>,
-        say: Receiver<Say>,
-        slot: Slot,
+        exchange: Arc<Exchange>,
         version: Version,
         metrics: &'a Metrics,
     ) -> Self {
@@ -56,10 +63,9 @@ impl<'a> Outward<'a> {
             version,
             tracker: Tracker::new(u32::MAX),
             buf: Vec::new(),
-            pending: 0..0,
+            pending: VecDeque::new(),
             news,
-            say,
-            slot,
+            exchange,
             metrics,
         }
     }
@@ -93,19 +99,19 @@ impl<'a> Outward<'a> {
                 }
             }
             self.flush().await?;
-            self.make_room();
+            self.make_room(0);
             let place = self.buf.get_mut(HEADROOM..).unwrap_or_default();
             let len = Disconnect::new(code)
                 .write(Level::V5, place)
                 .map_err(io::Error::other)?;
-            self.seal(Content::Data, len)?;
+            self.seal(Content::Data, 0, len)?;
             self.flush().await
         };
         // A client that does not read is closed all the same.
         let _: Result<io::Result<()>, _> = timeout(PATIENCE, finish).await;
     }
 
-    /// Writes what is pending, then reads and seals the next piece; `false` at the back end's end.
+    /// Writes what is pending, then reads, seals and writes what is there; `false` at the back end's end.
     async fn step(&mut self, backend: &mut ReadHalf<BoxedStream>) -> io::Result<bool> {
         self.flush().await?;
         let limit = usize::from(self.sealer.limit());
@@ -115,7 +121,7 @@ impl<'a> Outward<'a> {
         }
         let len = tokio::select! {
             biased;
-            Some(say) = self.say.recv() => {
+            say = self.exchange.to_say() => {
                 self.news.push_back(say);
                 return Ok(true);
             }
@@ -125,15 +131,36 @@ impl<'a> Outward<'a> {
         if len == 0 {
             return Ok(false);
         }
-        let mut rest = self.buf.get(HEADROOM..HEADROOM + len).unwrap_or_default();
+        self.data(0, len)?;
+        // Where a record is full there is mostly more, and one write takes it all.
+        let mut full = len == limit;
+        for index in 1..RECORDS {
+            if !full {
+                break;
+            }
+            self.make_room(index);
+            let start = index * self.place_len() + HEADROOM;
+            let place = self.buf.get_mut(start..start + limit).unwrap_or_default();
+            let len = read_now(place, backend).await;
+            if len > 0 {
+                self.data(index, len)?;
+            }
+            full = len == limit;
+        }
+        self.flush().await?;
+        Ok(true)
+    }
+
+    /// Seals `len` bytes of the back end in place `index`.
+    fn data(&mut self, index: usize, len: usize) -> io::Result<()> {
+        let start = index * self.place_len() + HEADROOM;
+        let mut rest = self.buf.get(start..start + len).unwrap_or_default();
         while self.tracker.next(&mut rest).map_err(io::Error::other)?.is_some() {}
         self.metrics
             .bytes
             .get_or_create(&Direction { direction: "out" })
             .inc_by(len as u64);
-        self.seal(Content::Data, len)?;
-        self.flush().await?;
-        Ok(true)
+        self.seal(Content::Data, index, len)
     }
 
     /// Seals the start of a control message; what does not fit into one record is the next thing to say.
@@ -143,36 +170,48 @@ impl<'a> Outward<'a> {
             Say::Keys(message, keys) => (message, Some(keys)),
         };
         let rest = message.split_off(limit.min(message.len()));
-        self.make_room();
+        self.make_room(0);
         let place = self.buf.get_mut(HEADROOM..HEADROOM + message.len()).unwrap_or_default();
         place.copy_from_slice(&message);
-        self.seal(Content::Control, message.len())?;
+        self.seal(Content::Control, 0, message.len())?;
         match keys {
             None if rest.is_empty() => {}
             None => self.news.push_front(Say::Message(rest)),
             Some(keys) if rest.is_empty() => {
                 self.sealer.rekey(keys.broker.expose());
-                self.slot.put(*keys);
+                self.exchange.put_keys(keys);
             }
             Some(keys) => self.news.push_front(Say::Keys(rest, keys)),
         }
         Ok(())
     }
 
-    fn make_room(&mut self) {
-        let len = Sealer::<AnyAead>::buffer_len(self.sealer.limit());
-        self.buf.resize(len, 0);
+    /// Bytes of a place for a record.
+    fn place_len(&self) -> usize {
+        Sealer::<AnyAead>::buffer_len(self.sealer.limit())
     }
 
-    /// Seals the first `len` bytes of the plaintext's place.
-    fn seal(&mut self, content: Content, len: usize) -> io::Result<()> {
+    /// Makes sure that place `index` is there.
+    fn make_room(&mut self, index: usize) {
+        let (len, all) = (self.place_len() * (index + 1), self.place_len() * RECORDS);
+        if self.buf.len() < len {
+            // Grows once: what has been sealed is not to be copied again.
+            let room = if index == 0 { len } else { all };
+            self.buf.reserve_exact(room - self.buf.len());
+            self.buf.resize(len, 0);
+        }
+    }
+
+    /// Seals the first `len` bytes of the plaintext in place `index`.
+    fn seal(&mut self, content: Content, index: usize, len: usize) -> io::Result<()> {
         let len = u16::try_from(len).map_err(io::Error::other)?;
-        let end = Sealer::<AnyAead>::buffer_len(len);
+        let start = index * self.place_len();
+        let end = start + Sealer::<AnyAead>::buffer_len(len);
         let record = self
             .sealer
-            .seal(content, &mut self.buf, len)
+            .seal(content, self.buf.get_mut(start..).unwrap_or_default(), len)
             .map_err(io::Error::other)?;
-        self.pending = end - record.len()..end;
+        self.pending.push_back(end - record.len()..end);
         self.metrics
             .records
             .get_or_create(&Direction { direction: "out" })
@@ -182,14 +221,23 @@ impl<'a> Outward<'a> {
 
     async fn flush(&mut self) -> io::Result<()> {
         while !self.pending.is_empty() {
-            let written = self
-                .client
-                .write(self.buf.get(self.pending.clone()).unwrap_or_default())
-                .await?;
+            let slices: [IoSlice<'_>; RECORDS] = array::from_fn(|i| {
+                let range = self.pending.get(i).cloned().unwrap_or_default();
+                IoSlice::new(self.buf.get(range).unwrap_or_default())
+            });
+            let mut written = self.client.write_vectored(&slices).await?;
             if written == 0 {
                 return Err(io::ErrorKind::WriteZero.into());
             }
-            self.pending.start += written;
+            while let Some(first) = self.pending.front_mut() {
+                let gone = written.min(first.len());
+                first.start += gone;
+                written -= gone;
+                if first.start < first.end {
+                    break;
+                }
+                self.pending.pop_front();
+            }
         }
         Ok(())
     }
@@ -214,4 +262,19 @@ async fn read(buf: &mut Vec<u8>, limit: usize, backend: &mut ReadHalf<BoxedStrea
     .await
 }
 
+/// Reads once into `place`; 0 if nothing is there now. The end and failures of the stream come again with the next read.
+async fn read_now(place: &mut [u8], backend: &mut ReadHalf<BoxedStream>) -> usize {
+    poll_fn(|cx| {
+        let mut place = ReadBuf::new(place);
+        let read = Pin::new(&mut *backend).poll_read(cx, &mut place);
+        Poll::Ready(match read {
+            Poll::Ready(Ok(())) => place.filled().len(),
+            Poll::Ready(Err(_)) | Poll::Pending => 0,
+        })
+    })
+    .await
+}
+
+/// Records that go out with one write.
+const RECORDS: usize = 4;
 const PATIENCE: Duration = Duration::from_secs(1);

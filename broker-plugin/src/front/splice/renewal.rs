@@ -1,8 +1,7 @@
 //! Re-authentication of a session: what the client asks goes to the registry and the workers, while records flow on.
 //!
 //! ```text
-//! inward -- Asked --> Renewal -- Say --> outward, which seals 0x00 and leaves the new keys in the slot,
-//!                                        from which inward takes them
+//! inward -- Asked --> Renewal -- Say --> outward, which seals 0x00 and leaves the new keys, from where inward takes them
 //! ```
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,37 +19,59 @@ use hybrid_handshake::{
     },
     suite::{AnySuite, Mode, SuiteId},
 };
-use tokio::{
-    sync::mpsc::{Receiver, Sender},
-    time::{Instant, sleep_until, timeout},
-};
+use tokio::time::{Instant, sleep_until, timeout};
 
-use super::{End, key_news::KeyNews};
+use super::{End, key_news::KeyNews, queue::Queue};
 use crate::{
-    admission::Urgency,
+    admission::{Urgency, Weight},
     front::{Shared, flights, inner},
     keys::{KeyPair, fresh_drbg},
     registry::{Credential, Device},
 };
 
-/// New keys on their way from the sealer to the opener. They are there from the moment 0x00 is sealed, so that a client
-/// that uses them earlier breaks the rules.
-#[derive(Clone, Default)]
-pub(super) struct Slot(Arc<Mutex<Option<NewKeys>>>);
+/// What the parts of a session have for each other.
+pub(super) struct Exchange {
+    asked: Queue<Asked>,
+    say: Queue<Say>,
+    keys: Mutex<Option<Box<NewKeys>>>,
+}
 
-impl Slot {
-    pub(super) fn put(&self, keys: NewKeys) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(keys);
+impl Exchange {
+    pub(super) fn new() -> Self {
+        Self {
+            asked: Queue::new(),
+            say: Queue::new(),
+            keys: Mutex::new(None),
+        }
     }
 
-    pub(super) fn take(&self) -> Option<NewKeys> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// Passes on what the client asks.
+    ///
+    /// # Errors
+    /// [`Error::UnexpectedPacket`] if it sends more than one re-authentication consists of.
+    pub(super) fn ask(&self, asked: Asked) -> Result<(), Error> {
+        self.asked.push(asked, MAX_WAITING).map_err(|_| Error::UnexpectedPacket)
+    }
+
+    /// The next thing to say to the client.
+    pub(super) async fn to_say(&self) -> Say {
+        self.say.next().await
+    }
+
+    /// New keys on their way from the sealer to the opener. They are there from the moment 0x00 is sealed, so that a client
+    /// that uses them earlier breaks the rules.
+    pub(super) fn put_keys(&self, keys: Box<NewKeys>) {
+        *self.keys.lock().unwrap_or_else(PoisonError::into_inner) = Some(keys);
+    }
+
+    pub(super) fn take_keys(&self) -> Option<Box<NewKeys>> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 /// What the client has sent.
 pub(super) enum Asked {
-    /// 0x19. Boxed: a channel reserves room for many of these.
+    /// 0x19.
     Request(Box<SendOffer<AnySuite>>),
     /// 0x18, the whole message.
     Answer(Vec<u8>),
@@ -71,9 +92,8 @@ pub(super) struct Renewal<'a> {
     shared: &'a Arc<Shared>,
     suite: SuiteId,
     key: Arc<KeyPair>,
-    device: Option<&'a str>,
-    asked: Receiver<Asked>,
-    say: Sender<Say>,
+    device: Option<String>,
+    exchange: Arc<Exchange>,
     news: KeyNews<'a>,
     deadline: Instant,
 }
@@ -83,9 +103,8 @@ impl<'a> Renewal<'a> {
         shared: &'a Arc<Shared>,
         suite: SuiteId,
         key: Arc<KeyPair>,
-        device: Option<&'a str>,
-        asked: Receiver<Asked>,
-        say: Sender<Say>,
+        device: Option<String>,
+        exchange: Arc<Exchange>,
         news: KeyNews<'a>,
     ) -> Self {
         Self {
@@ -94,8 +113,7 @@ impl<'a> Renewal<'a> {
             suite,
             key,
             device,
-            asked,
-            say,
+            exchange,
             news,
         }
     }
@@ -104,10 +122,10 @@ impl<'a> Renewal<'a> {
     pub(super) async fn run(&mut self) -> End {
         loop {
             let asked = tokio::select! {
-                asked = self.asked.recv() => asked,
+                asked = self.exchange.asked.next() => asked,
                 () = self.news.changed() => {
                     for say in self.news.take() {
-                        if let Err(end) = self.say(say).await {
+                        if let Err(end) = self.say(say) {
                             return end;
                         }
                     }
@@ -116,14 +134,15 @@ impl<'a> Renewal<'a> {
                 () = sleep_until(self.deadline) => return End::Told("age", ReasonCode::MaximumConnectTime),
             };
             let done = match asked {
-                Some(Asked::Request(request)) => self.renew(*request).await,
-                Some(Asked::Proved) => {
+                // Rare, and large: its state is there only while it runs.
+                Asked::Request(request) => Box::pin(self.renew(*request)).await,
+                Asked::Proved => {
                     self.deadline = Instant::now() + self.shared.limits.session_age;
                     self.shared.metrics.reauthentications.inc();
-                    tracing::info!(device = self.device, "re-authenticated");
+                    tracing::info!(device = self.device.as_deref(), "re-authenticated");
                     Ok(())
                 }
-                Some(Asked::Answer(_)) | None => Err(End::Broken),
+                Asked::Answer(_) => Err(End::Broken),
             };
             if let Err(end) = done {
                 return end;
@@ -134,27 +153,27 @@ impl<'a> Renewal<'a> {
     async fn renew(&mut self, request: SendOffer<AnySuite>) -> Result<(), End> {
         let device = self.look_up().await?;
         let (offer, state) = self.offer(request, device).await?;
-        self.say(Say::Message(offer)).await?;
-        let Ok(asked) = timeout(self.shared.limits.m3_timeout, self.asked.recv()).await else {
+        self.say(Say::Message(offer))?;
+        let Ok(asked) = timeout(self.shared.limits.m3_timeout, self.exchange.asked.next()).await else {
             return Err(End::Told("re-authentication", ReasonCode::NotAuthorized));
         };
-        let Some(Asked::Answer(answer)) = asked else {
+        let Asked::Answer(answer) = asked else {
             return Err(End::Broken);
         };
-        let finished = self.shared.workers.run(Urgency::Begun, move || {
+        let finished = self.shared.workers.run(Urgency::Begun, self.weight(), move || {
             let mut success = vec![0; HEADER_LEN + 1];
             let (len, keys) = state.finish(&parse(&answer)?, &mut success)?;
             success.truncate(len);
             Ok::<_, Error>((success, keys))
         });
         let (success, keys) = finished.await.map_err(|_| BUSY)?.map_err(|_| End::Broken)?;
-        self.say(Say::Keys(success, Box::new(keys))).await
+        self.say(Say::Keys(success, Box::new(keys)))
     }
 
     /// The session's device as the registry has it now.
     async fn look_up(&self) -> Result<Device, End> {
         // The options of an anonymous session do not let a request through.
-        let id = self.device.ok_or(End::Broken)?;
+        let id = self.device.as_deref().ok_or(End::Broken)?;
         match flights::find(self.shared, id).await {
             Ok(Some(device)) if device.revoked => Err(End::Told("revoked", ReasonCode::NotAuthorized)),
             Ok(Some(device)) if inner::allows(&device, self.suite, &[mode_of(&device)]) => Ok(device),
@@ -170,7 +189,7 @@ impl<'a> Renewal<'a> {
         device: Device,
     ) -> Result<(Vec<u8>, AwaitAnswer<AnySuite>), End> {
         let (suite, key) = (self.suite, self.key.clone());
-        let made = self.shared.workers.run(Urgency::Begun, move || {
+        let made = self.shared.workers.run(Urgency::Begun, self.weight(), move || {
             let psk;
             let enrolled = match &device.credential {
                 Credential::Psk(bytes) => {
@@ -189,8 +208,13 @@ impl<'a> Renewal<'a> {
         made.map_err(|_| End::Told("re-authentication", ReasonCode::NotAuthorized))
     }
 
-    async fn say(&self, what: Say) -> Result<(), End> {
-        self.say.send(what).await.map_err(|_| End::Broken)
+    fn weight(&self) -> Weight {
+        flights::weight(self.suite, &self.key)
+    }
+
+    /// A client that reads nothing has at most two pieces of news, an offer and its end to come.
+    fn say(&self, what: Say) -> Result<(), End> {
+        self.exchange.say.push(what, MAX_WAITING).map_err(|_| End::Broken)
     }
 }
 
@@ -210,4 +234,6 @@ fn parse(whole: &[u8]) -> Result<Reauth<'_>, Error> {
     Ok(Reauth { reason, fields, whole })
 }
 
+/// At most one re-authentication is under way: two messages each way, and two pieces of news.
+const MAX_WAITING: usize = 4;
 const BUSY: End = End::Told("load", ReasonCode::QuotaExceeded);
