@@ -15,6 +15,8 @@ mod portable;
 pub mod self_check;
 #[cfg(all(any(target_arch = "avr", cortex_m4_fpu), not(kemqtt_portable)))]
 mod sha256;
+#[cfg(any(test, all(target_arch = "avr", feature = "x25519-comb", not(kemqtt_portable))))]
+mod x25519_comb;
 
 #[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
 use avr as native;

@@ -8,10 +8,17 @@ use core::arch::asm;
 
 pub(crate) use super::sha256::Sha256;
 
+#[cfg(feature = "x25519-comb")]
+#[unsafe(link_section = ".progmem.data")]
+static COMB: [u8; 1600] = super::x25519_comb::TABLE;
+
 mod routines {
     unsafe extern "C" {
         pub(super) fn x25519_avr(out: *mut [u8; 32], scalar: *const [u8; 32], point: *const [u8; 32]);
+        #[cfg(not(feature = "x25519-comb"))]
         pub(super) fn x25519_base_avr(out: *mut [u8; 32], scalar: *const [u8; 32]);
+        #[cfg(feature = "x25519-comb")]
+        pub(super) fn x25519_comb_avr(out: *mut [u8; 32], scalar: *const [u8; 32], table: *const [u8; 1600]);
         pub(super) fn sha256_compress(state: *mut [u32; 8], block: *const [u8; 64]);
     }
 }
@@ -28,8 +35,16 @@ pub(crate) fn x25519(out: &mut [u8; 32], scalar: &[u8; 32], u: &[u8; 32]) {
 #[inline(never)]
 pub(crate) fn x25519_base(out: &mut [u8; 32], scalar: &[u8; 32]) {
     assemble_x25519();
+    #[cfg(not(feature = "x25519-comb"))]
     // SAFETY: as for `x25519`.
-    unsafe { routines::x25519_base_avr(out, scalar) }
+    unsafe {
+        routines::x25519_base_avr(out, scalar);
+    }
+    #[cfg(feature = "x25519-comb")]
+    // SAFETY: as for `x25519`. The routine reads the table where it lies, in the low 64 KB of flash.
+    unsafe {
+        routines::x25519_comb_avr(out, scalar, &raw const COMB);
+    }
 }
 
 /// Bytes of a return address: three where code may go beyond 128 KB.
@@ -46,6 +61,20 @@ macro_rules! return_address {
     };
 }
 
+/// How the base point is multiplied: by a table, or by the ladder.
+#[cfg(not(feature = "x25519-comb"))]
+macro_rules! comb {
+    () => {
+        ".set X25519_COMB, 0"
+    };
+}
+#[cfg(feature = "x25519-comb")]
+macro_rules! comb {
+    () => {
+        ".set X25519_COMB, 1"
+    };
+}
+
 #[inline(always)]
 fn assemble_x25519() {
     // SAFETY: what is assembled lies in another section; nothing is executed here.
@@ -54,6 +83,7 @@ fn assemble_x25519() {
             ".ifndef x25519_avr",
             ".pushsection .text",
             return_address!(),
+            comb!(),
             include_str!("avr/x25519.S"),
             ".popsection",
             ".endif",

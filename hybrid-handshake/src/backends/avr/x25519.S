@@ -4220,6 +4220,7 @@ x25519_fe_a24add:
  st X+,r3
  st X+,r4
  ret
+ .if !X25519_COMB
 
 .type x25519_fe_mul9,@function
 x25519_fe_mul9:
@@ -4403,6 +4404,17 @@ x25519_fe_mul9:
  std Y+30,r8
  std Y+31,r9
  ret
+ .endif
+ .if X25519_COMB
+
+.global x25519_comb_avr
+.type x25519_comb_avr,@function
+x25519_comb_avr:
+; void x25519_comb_avr(uint8_t out[32], const uint8_t scalar[32], const uint8_t table[1600]): the base
+; point, by the table in the low 64 KB of flash.  T tells the comb (public) from the ladder.
+ set
+ rjmp x25519_start
+ .else
 
 .global x25519_base_avr
 .type x25519_base_avr,@function
@@ -4410,12 +4422,17 @@ x25519_base_avr:
 ; void x25519_base_avr(uint8_t out[32], const uint8_t scalar[32]): the point u = 9
  clr r20
  clr r21
+ .endif
 
 .global x25519_avr
 .type x25519_avr,@function
 x25519_avr:
 ; void x25519_avr(uint8_t out[32], const uint8_t scalar[32], const uint8_t point[32])
-; A null point means u = 9 (public: it selects the cheap multiplication by 9).
+; Without the comb a null point means u = 9 (public: it selects the cheap multiplication by 9).
+ .if X25519_COMB
+ clt
+x25519_start:
+ .endif
  push r2
  push r3
  push r4
@@ -4519,13 +4536,20 @@ x25519_avr:
  std Y+31,r18
  std Y+37,r2
  std Y+38,r3
+ .if X25519_COMB
+ brtc 1f
+ jmp x25519_comb
+1:
+ .endif
  ldd r18,Y+31
  lsl r18
  lsl r18
  std Y+32,r18
+ .if !X25519_COMB
  mov r18,r30
  or r18,r31
  std Y+39,r18
+ .endif
  ldi r18,6
  std Y+33,r18
  ldi r18,31
@@ -4536,6 +4560,7 @@ x25519_avr:
  in r27,0x3e
  subi r26,127
  sbci r27,255
+ .if !X25519_COMB
  mov r18,r30
  or r18,r31
  brne 2f
@@ -4547,6 +4572,7 @@ x25519_avr:
  dec r19
  brne 1b
  rjmp 3f
+ .endif
 2:
  ldi r19,32
 1:
@@ -4949,6 +4975,19 @@ x25519_step:
  subi r30,255
  sbci r31,254
  call x25519_fe_sqr
+ .if X25519_COMB
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,255
+ sbci r27,254
+ subi r28,127
+ sbci r29,255
+ subi r30,255
+ sbci r31,254
+ call x25519_fe_mul
+ .else
  in r28,0x3d
  in r29,0x3e
  subi r28,159
@@ -4975,6 +5014,7 @@ x25519_step:
  sbci r29,254
  call x25519_fe_mul9
 2:
+ .endif
  in r30,0x3d
  in r31,0x3e
  movw r26,r30
@@ -5066,6 +5106,15 @@ x25519_step:
  jmp x25519_step
 2:
  ldd r18,Y+35
+ in r28,0x3d
+ in r29,0x3e
+ subi r28,95
+ sbci r29,255
+ in r30,0x3d
+ in r31,0x3e
+ subi r30,31
+ sbci r31,255
+ ldi r19,8
  call x25519_cswap
 ; bits 2..0: only doublings of point 2 are left
  in r28,0x3d
@@ -5154,7 +5203,8 @@ x25519_dbl:
  breq 1f
  jmp x25519_dbl
 1:
-; inversion of Z2: t = T1, z9 = X3, z11 = T2, z2^5-1 .. in X1, Z3, X3
+x25519_quotient:
+; out = X2/Z2.  Inversion of Z2: t = T1, z9 = X3, z11 = T2, z2^5-1 .. in X1, Z3, X3
  in r30,0x3d
  in r31,0x3e
  movw r26,r30
@@ -5767,16 +5817,7 @@ x25519_addk:
 
 .type x25519_cswap,@function
 x25519_cswap:
-; swap (X2,Z2) with (X3,Z3) where r18 = 0xff, not where 0
- in r28,0x3d
- in r29,0x3e
- subi r28,lo8(-(161+X25519_PC))
- sbci r29,hi8(-(161+X25519_PC))
- in r30,0x3d
- in r31,0x3e
- subi r30,lo8(-(225+X25519_PC))
- sbci r31,hi8(-(225+X25519_PC))
- ldi r19,8
+; swap 8*r19 bytes at Y and Z where r18 = 0xff, not where 0
 1:
  ld r20,Y
  ld r21,Z
@@ -5855,3 +5896,474 @@ x25519_cswap:
  rjmp 1b
 2:
  ret
+ .if X25519_COMB
+x25519_comb:
+; Z = table: x and y of the start, Z = 1
+ in r26,0x3d
+ in r27,0x3e
+ subi r26,127
+ sbci r27,255
+ call x25519_copy_p
+ ldi r18,1
+ st X+,r18
+ ldi r19,31
+1:
+ st X+,r1
+ dec r19
+ brne 1b
+ call x25519_copy_p
+ std Y+32,r30
+ std Y+33,r31
+ ldi r18,32
+ std Y+34,r18
+x25519_comb_step:
+; double: H = X^2+Y^2, G = Y^2-X^2, E = H-(X-Y)^2, F = 2Z^2-G; X, Y, Z, T = EF, GH, FG, EH
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,255
+ sbci r27,254
+ subi r28,127
+ sbci r29,255
+ subi r30,63
+ sbci r31,255
+ call x25519_fe_sub
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ subi r26,255
+ sbci r27,254
+ subi r30,255
+ sbci r31,254
+ call x25519_fe_sqr
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ subi r26,127
+ sbci r27,255
+ subi r30,127
+ sbci r31,255
+ call x25519_fe_sqr
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ subi r26,63
+ sbci r27,255
+ subi r30,63
+ sbci r31,255
+ call x25519_fe_sqr
+ in r28,0x3d
+ in r29,0x3e
+ subi r28,63
+ sbci r29,255
+ in r30,0x3d
+ in r31,0x3e
+ subi r30,127
+ sbci r31,255
+ call x25519_fe_addsub
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,31
+ sbci r27,255
+ subi r28,63
+ sbci r29,255
+ subi r30,255
+ sbci r31,254
+ call x25519_fe_sub
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ subi r26,95
+ sbci r27,255
+ subi r30,95
+ sbci r31,255
+ call x25519_fe_sqr
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,255
+ sbci r27,254
+ subi r28,95
+ sbci r29,255
+ subi r30,127
+ sbci r31,255
+ call x25519_fe_sub
+ in r28,0x3d
+ in r29,0x3e
+ subi r28,95
+ sbci r29,255
+ in r30,0x3d
+ in r31,0x3e
+ subi r30,255
+ sbci r31,254
+ call x25519_fe_addsub
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,31
+ sbci r27,255
+ subi r28,95
+ sbci r29,255
+ subi r30,127
+ sbci r31,255
+ call x25519_fe_mul
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,95
+ sbci r27,255
+ subi r28,255
+ sbci r29,254
+ subi r30,95
+ sbci r31,255
+ call x25519_fe_mul
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,255
+ sbci r27,254
+ subi r28,63
+ sbci r29,255
+ subi r30,255
+ sbci r31,254
+ call x25519_fe_mul
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,31
+ sbci r27,255
+ subi r28,63
+ sbci r29,255
+ subi r30,31
+ sbci r31,255
+ call x25519_fe_mul
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,63
+ sbci r27,255
+ subi r28,255
+ sbci r29,254
+ call x25519_copy
+ clr r18
+x25519_comb_add:
+ clr r1
+ in r28,0x3d
+ in r29,0x3e
+ subi r28,159
+ sbci r29,254
+ std Y+39,r18
+; digit of four bits, one from each eight bytes, which move up; SIGN = 0xff where the entry is subtracted
+ mov r19,r18
+ adiw r28,24
+ add r28,r19
+ adc r29,r1
+ clr r20
+ ldi r21,4
+1:
+ ldd r18,Y+0
+ lsl r18
+ std Y+0,r18
+ ldd r18,Y+1
+ rol r18
+ std Y+1,r18
+ ldd r18,Y+2
+ rol r18
+ std Y+2,r18
+ ldd r18,Y+3
+ rol r18
+ std Y+3,r18
+ rol r20
+ sbiw r28,8
+ dec r21
+ brne 1b
+ mov r21,r20
+ andi r21,8
+ subi r21,1
+ sbc r21,r21
+ eor r20,r21
+ andi r20,7
+ in r28,0x3d
+ in r29,0x3e
+ subi r28,159
+ sbci r29,254
+ std Y+35,r21
+; read all eight entries, whose bytes alternate, and keep one by masks
+ ldi r18,0
+ eor r18,r20
+ subi r18,1
+ sbc r8,r8
+ ldi r18,1
+ eor r18,r20
+ subi r18,1
+ sbc r9,r9
+ ldi r18,2
+ eor r18,r20
+ subi r18,1
+ sbc r10,r10
+ ldi r18,3
+ eor r18,r20
+ subi r18,1
+ sbc r11,r11
+ ldi r18,4
+ eor r18,r20
+ subi r18,1
+ sbc r12,r12
+ ldi r18,5
+ eor r18,r20
+ subi r18,1
+ sbc r13,r13
+ ldi r18,6
+ eor r18,r20
+ subi r18,1
+ sbc r14,r14
+ ldi r18,7
+ eor r18,r20
+ subi r18,1
+ sbc r15,r15
+ ldd r30,Y+32
+ ldd r31,Y+33
+ add r31,r19
+ lsr r19
+ lsr r19
+ sub r31,r19
+ in r26,0x3d
+ in r27,0x3e
+ subi r26,255
+ sbci r27,254
+ ldi r20,96
+1:
+ lpm r18,Z+
+ and r18,r8
+ lpm r19,Z+
+ and r19,r9
+ or r18,r19
+ lpm r19,Z+
+ and r19,r10
+ or r18,r19
+ lpm r19,Z+
+ and r19,r11
+ or r18,r19
+ lpm r19,Z+
+ and r19,r12
+ or r18,r19
+ lpm r19,Z+
+ and r19,r13
+ or r18,r19
+ lpm r19,Z+
+ and r19,r14
+ or r18,r19
+ lpm r19,Z+
+ and r19,r15
+ or r18,r19
+ st X+,r18
+ dec r20
+ brne 1b
+; A = (Y-X)(y-x)/2, B = (Y+X)(y+x)/2, C = T dxy; E = B-A, F = Z-C, G = Z+C, H = B+A, for the negative F = Z+C, G = Z-C
+ ldd r18,Y+35
+ in r28,0x3d
+ in r29,0x3e
+ subi r28,255
+ sbci r29,254
+ in r30,0x3d
+ in r31,0x3e
+ subi r30,223
+ sbci r31,254
+ ldi r19,4
+ call x25519_cswap
+ in r28,0x3d
+ in r29,0x3e
+ subi r28,63
+ sbci r29,255
+ in r30,0x3d
+ in r31,0x3e
+ subi r30,127
+ sbci r31,255
+ call x25519_fe_addsub
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,63
+ sbci r27,255
+ subi r28,255
+ sbci r29,254
+ subi r30,63
+ sbci r31,255
+ call x25519_fe_mul
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,127
+ sbci r27,255
+ subi r28,223
+ sbci r29,254
+ subi r30,127
+ sbci r31,255
+ call x25519_fe_mul
+ in r28,0x3d
+ in r29,0x3e
+ subi r28,63
+ sbci r29,255
+ in r30,0x3d
+ in r31,0x3e
+ subi r30,127
+ sbci r31,255
+ call x25519_fe_addsub
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,31
+ sbci r27,255
+ subi r28,191
+ sbci r29,254
+ subi r30,31
+ sbci r31,255
+ call x25519_fe_mul
+ in r28,0x3d
+ in r29,0x3e
+ subi r28,95
+ sbci r29,255
+ in r30,0x3d
+ in r31,0x3e
+ subi r30,31
+ sbci r31,255
+ call x25519_fe_addsub
+ in r28,0x3d
+ in r29,0x3e
+ subi r28,159
+ sbci r29,254
+ ldd r18,Y+35
+ in r28,0x3d
+ in r29,0x3e
+ subi r28,95
+ sbci r29,255
+ in r30,0x3d
+ in r31,0x3e
+ subi r30,31
+ sbci r31,255
+ ldi r19,4
+ call x25519_cswap
+; T is not needed for the doubling that follows the second table
+ in r28,0x3d
+ in r29,0x3e
+ subi r28,159
+ sbci r29,254
+ ldd r18,Y+39
+ tst r18
+ brne 1f
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,127
+ sbci r27,255
+ subi r28,63
+ sbci r29,255
+ subi r30,191
+ sbci r31,254
+ call x25519_fe_mul
+1:
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,127
+ sbci r27,255
+ subi r28,31
+ sbci r29,255
+ subi r30,127
+ sbci r31,255
+ call x25519_fe_mul
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,63
+ sbci r27,255
+ subi r28,95
+ sbci r29,255
+ subi r30,63
+ sbci r31,255
+ call x25519_fe_mul
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,95
+ sbci r27,255
+ subi r28,31
+ sbci r29,255
+ subi r30,95
+ sbci r31,255
+ call x25519_fe_mul
+ in r30,0x3d
+ in r31,0x3e
+ movw r26,r30
+ movw r28,r30
+ subi r26,31
+ sbci r27,255
+ subi r28,191
+ sbci r29,254
+ call x25519_copy
+ in r28,0x3d
+ in r29,0x3e
+ subi r28,159
+ sbci r29,254
+ ldd r18,Y+39
+ tst r18
+ brne 1f
+ ldi r18,4
+ jmp x25519_comb_add
+1:
+ ldd r18,Y+34
+ dec r18
+ std Y+34,r18
+ breq 1f
+ jmp x25519_comb_step
+1:
+; u = (Z+Y)/(Z-Y)
+ in r28,0x3d
+ in r29,0x3e
+ subi r28,95
+ sbci r29,255
+ in r30,0x3d
+ in r31,0x3e
+ subi r30,63
+ sbci r31,255
+ call x25519_fe_addsub
+ jmp x25519_quotient
+
+.type x25519_copy,@function
+x25519_copy:
+; 32 bytes from Y to X
+ ldi r19,32
+1:
+ ld r18,Y+
+ st X+,r18
+ dec r19
+ brne 1b
+ ret
+
+.type x25519_copy_p,@function
+x25519_copy_p:
+; 32 bytes from Z in flash to X
+ ldi r19,32
+1:
+ lpm r18,Z+
+ st X+,r18
+ dec r19
+ brne 1b
+ ret
+ .endif
