@@ -10,7 +10,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use crate::{
     backends::{Digest, Sha256},
     identity::DeviceId,
-    schedule::expand,
+    schedule::{Prk, expand},
 };
 
 pub use seed::{SLOT_LEN, SeedError, SeedStore, Slot, boot, provision};
@@ -64,9 +64,10 @@ impl Drbg {
     }
 
     fn draw(&mut self, out: &mut [u8]) {
-        expand(&self.0, b"draw", b"", out);
+        let state = Prk::new(&self.0);
+        state.expand(b"draw", b"", out);
         let mut next = [0; 32];
-        expand(&self.0, b"next", b"", &mut next);
+        state.expand(b"next", b"", &mut next);
         self.0 = next;
         next.zeroize();
     }

@@ -3,8 +3,11 @@
 //! Mix(ck, ikm, h) of the protocol is cut in two where the transcript is still growing: [`Transcript::extract`] takes the
 //! ikm as soon as it is known, [`Mixed::derive`] expands with the finished h. So a secret leaves RAM early.
 
-use hkdf::{Hkdf, HkdfExtract};
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use hkdf::{
+    Hkdf,
+    hmac::{Hmac, KeyInit, Mac},
+};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::{
     Error,
@@ -15,8 +18,34 @@ use crate::{
 
 /// Expand(prk, label, h) = HKDF-Expand(prk, "HKM1 " | label | h), filling `out` (at most 8160 bytes).
 pub fn expand(prk: &[u8; 32], label: &[u8], h: &[u8], out: &mut [u8]) {
-    let filled = Hkdf::<Sha256>::from_prk(prk).map(|prk| prk.expand_multi_info(&[b"HKM1 ", label, h], out));
-    debug_assert!(matches!(filled, Ok(Ok(()))), "32-byte prk, at most 255 blocks");
+    Prk::new(prk).expand(label, h, out);
+}
+
+/// A prk for more than one Expand: the two blocks of its HMAC key are hashed once. Wiped on drop by its hash.
+pub struct Prk(Option<Hkdf<Sha256>>);
+
+impl Prk {
+    /// From its bytes.
+    #[inline(never)]
+    pub fn new(prk: &[u8; 32]) -> Self {
+        Self(Hkdf::from_prk(prk).ok())
+    }
+
+    /// [`expand`].
+    #[inline(never)]
+    pub fn expand(&self, label: &[u8], h: &[u8], out: &mut [u8]) {
+        let filled = self
+            .0
+            .as_ref()
+            .map(|prk| prk.expand_multi_info(&[b"HKM1 ", label, h], out));
+        debug_assert!(matches!(filled, Some(Ok(()))), "32-byte prk, at most 255 blocks");
+    }
+
+    fn next_ck(&self, h: &[u8; 32]) -> Secret {
+        let mut ck = Secret([0; 32]);
+        self.expand(b"ck", h, &mut ck.0);
+        ck
+    }
 }
 
 /// What goes from one box to the next: the transcript hash and the chaining key.
@@ -31,6 +60,14 @@ impl Chain {
         Transcript {
             hash: Sha256::new().chain_update(self.h),
             ck: self.ck,
+        }
+    }
+
+    /// The session, where no message follows.
+    pub fn finish(&self) -> Session {
+        Session {
+            ck: Prk::new(&self.ck.0),
+            th: self.h,
         }
     }
 }
@@ -59,20 +96,26 @@ impl Transcript {
     /// Takes the concatenation of `ikm`: the first half of Mix.
     pub fn extract(self, ikm: &[&[u8]]) -> Mixed {
         let Self { hash, ck } = self;
-        let mut extract = HkdfExtract::<Sha256>::new(Some(&ck.0));
-        ikm.iter().for_each(|part| extract.input_ikm(part));
+        // HKDF-Extract is this HMAC. The crate's own also hashes the key blocks of the result, which may wait for long.
+        let mut extract = keyed(&ck.0);
+        ikm.iter().for_each(|part| extract.update(part));
         Mixed {
             hash,
-            prk: Secret(extract.finalize().0.into()),
+            prk: Secret(extract.finalize().into_bytes().into()),
+        }
+    }
+
+    /// th and ck3, to wait with. The last message that counts has been absorbed.
+    pub fn close(self) -> Chain {
+        Chain {
+            h: self.hash.finalize().into(),
+            ck: self.ck,
         }
     }
 
     /// th, and every secret of the session. The last message that counts has been absorbed.
     pub fn finish(self) -> Session {
-        Session {
-            ck: self.ck,
-            th: self.hash.finalize().into(),
-        }
+        self.close().finish()
     }
 }
 
@@ -100,9 +143,10 @@ impl Mixed {
     pub fn derive<A: Aead>(self, aead: A) -> (Chain, BoxKey<A>) {
         let Self { hash, prk } = self;
         let h: [u8; 32] = hash.finalize().into();
+        let prk = Prk::new(&prk.0);
         let mut key = Key::zeroed();
         if let Some(key) = key.as_mut_bytes().get_mut(..aead.key_len()) {
-            expand(&prk.0, b"k", &h, key);
+            prk.expand(b"k", &h, key);
         }
         let chain = Chain { h, ck: prk.next_ck(&h) };
         (chain, BoxKey { aead, key, h })
@@ -112,7 +156,7 @@ impl Mixed {
     pub fn pass(self) -> Transcript {
         let h: [u8; 32] = self.hash.clone().finalize().into();
         Transcript {
-            ck: self.prk.next_ck(&h),
+            ck: Prk::new(&self.prk.0).next_ck(&h),
             hash: self.hash,
         }
     }
@@ -160,7 +204,7 @@ impl<A: Aead> BoxKey<A> {
 
 /// What a finished handshake or re-authentication leaves: ck3 and th (or hr).
 pub struct Session {
-    ck: Secret,
+    ck: Prk,
     th: [u8; 32],
 }
 
@@ -200,7 +244,7 @@ impl Session {
 
     fn secret(&self, label: &[u8]) -> Secret {
         let mut secret = Secret([0; 32]);
-        expand(&self.ck.0, label, &self.th, &mut secret.0);
+        self.ck.expand(label, &self.th, &mut secret.0);
         secret
     }
 }
@@ -266,12 +310,11 @@ impl ReauthSecret {
 #[derive(Zeroize, ZeroizeOnDrop)]
 struct Secret([u8; 32]);
 
-impl Secret {
-    fn next_ck(&self, h: &[u8; 32]) -> Self {
-        let mut ck = Self([0; 32]);
-        expand(&self.0, b"ck", h, &mut ck.0);
-        ck
-    }
+/// HMAC-SHA-256 under a key of 32 bytes, which HMAC pads with zeros.
+fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
+    let mut block = Zeroizing::new([0; 64]);
+    block[..32].copy_from_slice(key);
+    Hmac::new((&*block).into())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::{
     exchange::Secrets,
     message::{M2, Writer, m3_len},
     record::{Opener, Sealer},
-    schedule::{Chain, Session},
+    schedule::Chain,
     suite::{Mode, Suite},
 };
 
@@ -87,7 +87,7 @@ impl<'m, S: Suite> SendM3<'m, S> {
         transcript.absorb(box3);
         Ok(AwaitM4 {
             suite,
-            session: transcript.finish(),
+            chain: transcript.close(),
             terms,
         })
     }
@@ -96,7 +96,7 @@ impl<'m, S: Suite> SendM3<'m, S> {
 /// M3 is written.
 pub struct AwaitM4<S> {
     suite: S,
-    session: Session,
+    chain: Chain,
     terms: Terms,
 }
 
@@ -106,7 +106,8 @@ impl<S: Suite> AwaitM4<S> {
     /// # Errors
     /// [`Error::Rejected`]; [`Error::Malformed`] if the CONNACK is empty.
     pub fn read_m4(self, m4: &mut [u8]) -> Result<(&mut [u8], Established<S>), Error> {
-        let Self { suite, session, terms } = self;
+        let Self { suite, chain, terms } = self;
+        let session = chain.finish();
         let (connack, tag) = m4.split_last_chunk_mut().ok_or(Malformed::Truncated)?;
         let mut opener = Opener::new(suite.aead(), session.broker_traffic().expose(), terms.own.record());
         opener.open_box4(connack, tag)?;

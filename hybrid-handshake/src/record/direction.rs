@@ -4,7 +4,7 @@ use zeroize::Zeroizing;
 
 use crate::Error;
 use crate::aead::{Aead, Key, Nonce, Tag};
-use crate::schedule::expand;
+use crate::schedule::{Prk, expand};
 
 /// Never reuses a nonce: the counter moves on with every use, and behind the last one comes another key.
 pub(super) struct Direction<A> {
@@ -89,12 +89,13 @@ impl<A: Aead> Direction<A> {
     }
 
     fn derive(&mut self) {
+        let secret = Prk::new(&self.secret);
         let (key_len, nonce_len) = (self.aead.key_len(), self.aead.nonce_len());
         if let Some(key) = self.key.as_mut_bytes().get_mut(..key_len) {
-            expand(&self.secret, b"key", &[], key);
+            secret.expand(b"key", &[], key);
         }
         if let Some(iv) = self.iv.as_mut_bytes().get_mut(..nonce_len) {
-            expand(&self.secret, b"iv", &[], iv);
+            secret.expand(b"iv", &[], iv);
         }
         self.counter = 0;
     }

@@ -20,7 +20,12 @@ pub(crate) const CT_LEN: usize = N;
 
 /// Whether every coefficient is below q.
 pub(crate) fn ek_is_canonical(ek: &[u8; EK_LEN]) -> bool {
-    unpack::<10>(ek).all(|c| c < Q as u16)
+    // Four of ten bits in five bytes, word by word: `unpack` takes ten times as long on eight bits.
+    ek.as_chunks::<5>().0.iter().all(|&[a, b, c, d, e]| {
+        let words = [[a, b & 0x03], [b, c], [c, d], [d, e]].map(u16::from_le_bytes);
+        let [w0, w1, w2, w3] = words;
+        w0 < Q as u16 && w1 >> 2 & 0x3ff < Q as u16 && w2 >> 4 & 0x3ff < Q as u16 && w3 >> 6 < Q as u16
+    })
 }
 
 /// The coefficients of f' = (f - 1) / 2, all or those of some octets: -1, 0 and 1 from valid codes, -2..=1 from any.

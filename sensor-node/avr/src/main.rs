@@ -9,6 +9,7 @@ mod board;
 mod clock;
 mod eeprom;
 mod entropy;
+mod memory;
 mod progmem;
 mod registers;
 mod suite;

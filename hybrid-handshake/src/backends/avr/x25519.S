@@ -4220,6 +4220,179 @@ x25519_fe_a24add:
  st X+,r3
  st X+,r4
  ret
+
+.type x25519_apply,@function
+x25519_apply:
+; The pair at Y+1 and at Y+35 times the matrix of r16-r19, plus r11 and r12 times p, over 2^7.  Absolute values grow by p at most.
+; r2-r4, r5-r7 sums, r8, r9 the bytes before, r10 sign, r27 = 0
+ clr r27
+ ldi r26,19
+ clr r2
+ clr r3
+ clr r4
+ mul r11,r26
+ sub r2,r0
+ sbc r3,r1
+ sbc r4,r27
+ clr r5
+ clr r6
+ clr r7
+ mul r12,r26
+ sub r5,r0
+ sbc r6,r1
+ sbc r7,r27
+ ldi r26,31
+1:
+ ldd r20,Y+1
+ ldd r21,Y+35
+ mulsu r16,r20
+ sbc r10,r10
+ sub r2,r0
+ sbc r3,r1
+ sbc r4,r10
+ mulsu r17,r21
+ sbc r10,r10
+ sub r2,r0
+ sbc r3,r1
+ sbc r4,r10
+ mulsu r18,r20
+ sbc r10,r10
+ add r5,r0
+ adc r6,r1
+ adc r7,r10
+ mulsu r19,r21
+ sbc r10,r10
+ add r5,r0
+ adc r6,r1
+ adc r7,r10
+ lsl r8
+ mov r10,r2
+ rol r10
+ st Y,r10
+ mov r8,r2
+ mov r2,r3
+ mov r3,r4
+ lsl r4
+ sbc r4,r4
+ lsl r9
+ mov r10,r5
+ rol r10
+ std Y+34,r10
+ mov r9,r5
+ mov r5,r6
+ mov r6,r7
+ lsl r7
+ sbc r7,r7
+ adiw r28,1
+ dec r26
+ breq 2f
+ rjmp 1b
+2:
+; m 2^255
+ mov r10,r11
+ clr r0
+ lsr r10
+ ror r0
+ add r2,r0
+ adc r3,r10
+ adc r4,r27
+ mov r10,r12
+ clr r0
+ lsr r10
+ ror r0
+ add r5,r0
+ adc r6,r10
+ adc r7,r27
+ ldd r20,Y+1
+ ldd r21,Y+35
+ mulsu r16,r20
+ sbc r10,r10
+ sub r2,r0
+ sbc r3,r1
+ sbc r4,r10
+ mulsu r17,r21
+ sbc r10,r10
+ sub r2,r0
+ sbc r3,r1
+ sbc r4,r10
+ mulsu r18,r20
+ sbc r10,r10
+ add r5,r0
+ adc r6,r1
+ adc r7,r10
+ mulsu r19,r21
+ sbc r10,r10
+ add r5,r0
+ adc r6,r1
+ adc r7,r10
+ lsl r8
+ mov r10,r2
+ rol r10
+ st Y,r10
+ mov r8,r2
+ mov r2,r3
+ mov r3,r4
+ lsl r4
+ sbc r4,r4
+ lsl r9
+ mov r10,r5
+ rol r10
+ std Y+34,r10
+ mov r9,r5
+ mov r5,r6
+ mov r6,r7
+ lsl r7
+ sbc r7,r7
+ adiw r28,1
+; the byte with the sign
+ ldd r20,Y+1
+ ldd r21,Y+35
+ muls r16,r20
+ sbc r10,r10
+ sub r2,r0
+ sbc r3,r1
+ sbc r4,r10
+ muls r17,r21
+ sbc r10,r10
+ sub r2,r0
+ sbc r3,r1
+ sbc r4,r10
+ muls r18,r20
+ sbc r10,r10
+ add r5,r0
+ adc r6,r1
+ adc r7,r10
+ muls r19,r21
+ sbc r10,r10
+ add r5,r0
+ adc r6,r1
+ adc r7,r10
+ lsl r8
+ mov r10,r2
+ rol r10
+ st Y,r10
+ mov r8,r2
+ mov r2,r3
+ mov r3,r4
+ lsl r4
+ sbc r4,r4
+ lsl r9
+ mov r10,r5
+ rol r10
+ std Y+34,r10
+ mov r9,r5
+ mov r5,r6
+ mov r6,r7
+ lsl r7
+ sbc r7,r7
+ adiw r28,1
+ lsl r8
+ rol r2
+ st Y,r2
+ lsl r9
+ rol r5
+ std Y+34,r5
+ ret
  .if !X25519_COMB
 
 .type x25519_fe_mul9,@function
@@ -5204,423 +5377,202 @@ x25519_dbl:
  jmp x25519_dbl
 1:
 x25519_quotient:
-; out = X2/Z2.  Inversion of Z2: t = T1, z9 = X3, z11 = T2, z2^5-1 .. in X1, Z3, X3
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,63
- sbci r27,255
- subi r30,127
- sbci r31,255
- call x25519_fe_sqr
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,127
- sbci r27,255
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
+; out = X2/Z2, 0 if Z2 is
  in r28,0x3d
  in r29,0x3e
- subi r28,159
- sbci r29,254
- ldi r18,1
- std Y+36,r18
-x25519_sq1:
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,223
- sbci r27,254
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
- in r28,0x3d
- in r29,0x3e
- subi r28,159
- sbci r29,254
- ldd r18,Y+36
- dec r18
- std Y+36,r18
- brne x25519_sq1
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,223
- sbci r27,254
  subi r28,63
  sbci r29,255
- subi r30,31
+ call x25519_freeze
+; f = p, g = Z2, d = 0, e = 1
+ in r30,0x3d
+ in r31,0x3e
+ subi r30,63
  sbci r31,255
- call x25519_fe_mul
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,31
+ in r26,0x3d
+ in r27,0x3e
+ subi r26,254
  sbci r27,255
- subi r28,127
- sbci r29,255
- subi r30,191
- sbci r31,254
- call x25519_fe_mul
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,191
- sbci r27,254
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,223
- sbci r27,254
- subi r28,31
- sbci r29,255
- subi r30,127
- sbci r31,255
- call x25519_fe_mul
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,127
- sbci r27,255
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
+ ldi r18,0xed
+ st X+,r18
+ ldi r18,0xff
+ ldi r19,30
+1:
+ st X+,r18
+ dec r19
+ brne 1b
+ ldi r18,0x7f
+ st X+,r18
+ clr r18
+ st X+,r18
+ st X+,r18
+ ldi r19,32
+1:
+ ld r0,Z+
+ st X+,r0
+ dec r19
+ brne 1b
+ ldi r19,36
+1:
+ st X+,r18
+ dec r19
+ brne 1b
+ ldi r18,1
+ st X+,r18
+ clr r18
+ ldi r19,32
+1:
+ st X+,r18
+ dec r19
+ brne 1b
+ clr r14
+ dec r14
+ mov r15,r14
+ ldi r18,85
+ mov r13,r18
+x25519_batch:
  in r28,0x3d
  in r29,0x3e
- subi r28,159
- sbci r29,254
- ldi r18,4
- std Y+36,r18
-x25519_sq2:
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,223
- sbci r27,254
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
- in r28,0x3d
- in r29,0x3e
- subi r28,159
- sbci r29,254
- ldd r18,Y+36
- dec r18
- std Y+36,r18
- brne x25519_sq2
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,223
- sbci r27,254
- subi r28,127
- sbci r29,255
- subi r30,127
- sbci r31,255
- call x25519_fe_mul
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,127
- sbci r27,255
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
- in r28,0x3d
- in r29,0x3e
- subi r28,159
- sbci r29,254
- ldi r18,9
- std Y+36,r18
-x25519_sq3:
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,223
- sbci r27,254
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
- in r28,0x3d
- in r29,0x3e
- subi r28,159
- sbci r29,254
- ldd r18,Y+36
- dec r18
- std Y+36,r18
- brne x25519_sq3
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,223
- sbci r27,254
- subi r28,127
- sbci r29,255
- subi r30,255
- sbci r31,254
- call x25519_fe_mul
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,255
- sbci r27,254
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
- in r28,0x3d
- in r29,0x3e
- subi r28,159
- sbci r29,254
- ldi r18,19
- std Y+36,r18
-x25519_sq4:
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,223
- sbci r27,254
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
- in r28,0x3d
- in r29,0x3e
- subi r28,159
- sbci r29,254
- ldd r18,Y+36
- dec r18
- std Y+36,r18
- brne x25519_sq4
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,223
- sbci r27,254
  subi r28,255
- sbci r29,254
- subi r30,223
- sbci r31,254
- call x25519_fe_mul
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,223
- sbci r27,254
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
- in r28,0x3d
- in r29,0x3e
- subi r28,159
- sbci r29,254
- ldi r18,9
- std Y+36,r18
-x25519_sq5:
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,223
- sbci r27,254
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
- in r28,0x3d
- in r29,0x3e
- subi r28,159
- sbci r29,254
- ldd r18,Y+36
- dec r18
- std Y+36,r18
- brne x25519_sq5
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,223
- sbci r27,254
- subi r28,127
  sbci r29,255
- subi r30,127
- sbci r31,255
- call x25519_fe_mul
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,127
- sbci r27,255
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
+ ldd r20,Y+1
+ ldd r21,Y+35
+ movw r24,r14
+ ldi r16,1
+ clr r17
+ clr r18
+ ldi r19,1
+ ldi r26,7
+1:
+; c1 where delta > 0, c2 where g is odd; g += c2 & (c1 ? -f : f), f += g and delta = -delta where both
+ mov r22,r25
+ lsl r22
+ sbc r22,r22
+ mov r23,r21
+ lsr r23
+ sbc r23,r23
+ mov r2,r20
+ eor r2,r22
+ sub r2,r22
+ and r2,r23
+ add r21,r2
+ mov r2,r16
+ eor r2,r22
+ sub r2,r22
+ and r2,r23
+ add r18,r2
+ mov r2,r17
+ eor r2,r22
+ sub r2,r22
+ and r2,r23
+ add r19,r2
+ and r22,r23
+ eor r24,r22
+ eor r25,r22
+ sbiw r24,1
+ mov r2,r21
+ and r2,r22
+ add r20,r2
+ mov r2,r18
+ and r2,r22
+ add r16,r2
+ mov r2,r19
+ and r2,r22
+ add r17,r2
+ lsr r21
+ lsl r16
+ lsl r17
+ dec r26
+ brne 1b
+; u or v may be +128, but neither -128: their negatives are signed bytes.  |q|, |r| < 128
+ neg r16
+ neg r17
+ movw r14,r24
+ clr r11
+ clr r12
+ call x25519_apply
+; m p with m = row / 19 makes the row of d and e a multiple of 2^7: p = -19, 1/19 = 27 modulo 2^7
  in r28,0x3d
  in r29,0x3e
- subi r28,159
- sbci r29,254
- ldi r18,49
- std Y+36,r18
-x25519_sq6:
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,223
- sbci r27,254
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
- in r28,0x3d
- in r29,0x3e
- subi r28,159
- sbci r29,254
- ldd r18,Y+36
- dec r18
- std Y+36,r18
- brne x25519_sq6
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,223
- sbci r27,254
- subi r28,127
+ subi r28,187
  sbci r29,255
- subi r30,31
- sbci r31,255
- call x25519_fe_mul
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,31
- sbci r27,255
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
+ ldd r20,Y+1
+ ldd r21,Y+35
+ ldi r22,27
+ mul r16,r20
+ mov r2,r0
+ mul r17,r21
+ add r2,r0
+ neg r2
+ mul r2,r22
+ mov r23,r0
+ andi r23,0x7f
+ mov r11,r23
+ mul r18,r20
+ mov r2,r0
+ mul r19,r21
+ add r2,r0
+ mul r2,r22
+ mov r23,r0
+ andi r23,0x7f
+ mov r12,r23
+ call x25519_apply
+ dec r13
+ breq 1f
+ jmp x25519_batch
+1:
+; d times the sign of f = +-1
  in r28,0x3d
  in r29,0x3e
- subi r28,159
- sbci r29,254
- ldi r18,99
- std Y+36,r18
-x25519_sq7:
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,223
- sbci r27,254
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
- in r28,0x3d
- in r29,0x3e
- subi r28,159
- sbci r29,254
- ldd r18,Y+36
- dec r18
- std Y+36,r18
- brne x25519_sq7
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,223
- sbci r27,254
- subi r28,31
+ subi r28,222
  sbci r29,255
- subi r30,223
- sbci r31,254
- call x25519_fe_mul
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,223
- sbci r27,254
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
+ ld r18,Y
  in r28,0x3d
  in r29,0x3e
- subi r28,159
- sbci r29,254
- ldi r18,49
- std Y+36,r18
-x25519_sq8:
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,223
- sbci r27,254
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
- in r28,0x3d
- in r29,0x3e
- subi r28,159
- sbci r29,254
- ldd r18,Y+36
- dec r18
- std Y+36,r18
- brne x25519_sq8
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,223
- sbci r27,254
- subi r28,127
+ subi r28,186
  sbci r29,255
- subi r30,223
- sbci r31,254
- call x25519_fe_mul
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
+ ldi r19,33
+ clc
+1:
+ ld r0,Y
+ eor r0,r18
+ sbc r0,r18
+ st Y+,r0
+ dec r19
+ brne 1b
+ sbiw r28,33
+; byte 32, -44..43, comes back as 38 times itself, and what that carries or borrows once more
+ mov r20,r0
+ ldi r21,38
+ clr r25
+ ldi r24,2
+2:
+ muls r20,r21
+ movw r22,r0
+ mov r20,r23
+ lsl r20
+ sbc r20,r20
+ ld r0,Y
+ add r0,r22
+ st Y+,r0
+ ld r0,Y
+ adc r0,r23
+ st Y+,r0
+ ldi r19,30
+1:
+ ld r0,Y
+ adc r0,r20
+ st Y+,r0
+ dec r19
+ brne 1b
+ adc r20,r25
+ sbiw r28,32
+ dec r24
+ brne 2b
+ in r26,0x3d
+ in r27,0x3e
  subi r26,223
  sbci r27,254
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
- in r28,0x3d
- in r29,0x3e
- subi r28,159
- sbci r29,254
- ldi r18,4
- std Y+36,r18
-x25519_sq9:
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,223
- sbci r27,254
- subi r30,223
- sbci r31,254
- call x25519_fe_sqr
- in r28,0x3d
- in r29,0x3e
- subi r28,159
- sbci r29,254
- ldd r18,Y+36
- dec r18
- std Y+36,r18
- brne x25519_sq9
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,223
- sbci r27,254
- subi r28,191
- sbci r29,254
- subi r30,223
- sbci r31,254
- call x25519_fe_mul
+ call x25519_copy
  in r30,0x3d
  in r31,0x3e
  movw r26,r30
@@ -5632,60 +5584,11 @@ x25519_sq9:
  subi r30,95
  sbci r31,255
  call x25519_fe_mul
-; freeze: twice fold bit 255, then add 19 if x+19 >= 2^255 and drop bit 255
  in r28,0x3d
  in r29,0x3e
  subi r28,95
  sbci r29,255
- ldd r18,Y+31
- mov r19,r18
- andi r19,0x7f
- std Y+31,r19
- lsl r18
- sbc r18,r18
- andi r18,19
- call x25519_addk
- in r28,0x3d
- in r29,0x3e
- subi r28,95
- sbci r29,255
- ldd r18,Y+31
- mov r19,r18
- andi r19,0x7f
- std Y+31,r19
- lsl r18
- sbc r18,r18
- andi r18,19
- call x25519_addk
-; dry run into T1: X2 copied first
- in r26,0x3d
- in r27,0x3e
- subi r26,223
- sbci r27,254
- in r30,0x3d
- in r31,0x3e
- subi r30,95
- sbci r31,255
- ldi r19,32
-1:
- ld r0,Z+
- st X+,r0
- dec r19
- brne 1b
- in r28,0x3d
- in r29,0x3e
- subi r28,223
- sbci r29,254
- ldi r18,19
- call x25519_addk
- lsl r0
- sbc r18,r18
- andi r18,19
- in r28,0x3d
- in r29,0x3e
- subi r28,95
- sbci r29,255
- call x25519_addk
+ call x25519_freeze
  in r28,0x3d
  in r29,0x3e
  subi r28,159
@@ -5696,71 +5599,7 @@ x25519_sq9:
  in r29,0x3e
  subi r28,95
  sbci r29,255
- ldd r18,Y+0
- st X+,r18
- ldd r18,Y+1
- st X+,r18
- ldd r18,Y+2
- st X+,r18
- ldd r18,Y+3
- st X+,r18
- ldd r18,Y+4
- st X+,r18
- ldd r18,Y+5
- st X+,r18
- ldd r18,Y+6
- st X+,r18
- ldd r18,Y+7
- st X+,r18
- ldd r18,Y+8
- st X+,r18
- ldd r18,Y+9
- st X+,r18
- ldd r18,Y+10
- st X+,r18
- ldd r18,Y+11
- st X+,r18
- ldd r18,Y+12
- st X+,r18
- ldd r18,Y+13
- st X+,r18
- ldd r18,Y+14
- st X+,r18
- ldd r18,Y+15
- st X+,r18
- ldd r18,Y+16
- st X+,r18
- ldd r18,Y+17
- st X+,r18
- ldd r18,Y+18
- st X+,r18
- ldd r18,Y+19
- st X+,r18
- ldd r18,Y+20
- st X+,r18
- ldd r18,Y+21
- st X+,r18
- ldd r18,Y+22
- st X+,r18
- ldd r18,Y+23
- st X+,r18
- ldd r18,Y+24
- st X+,r18
- ldd r18,Y+25
- st X+,r18
- ldd r18,Y+26
- st X+,r18
- ldd r18,Y+27
- st X+,r18
- ldd r18,Y+28
- st X+,r18
- ldd r18,Y+29
- st X+,r18
- ldd r18,Y+30
- st X+,r18
- ldd r18,Y+31
- andi r18,0x7f
- st X+,r18
+ call x25519_copy
 ; wipe the frame and the 24 bytes below it (calls went at most 18 deep), give it back
  in r28,0x3d
  in r29,0x3e
@@ -5799,9 +5638,48 @@ x25519_sq9:
  pop r2
  ret
 
+.type x25519_freeze,@function
+x25519_freeze:
+; 32 bytes at Y to 0..p-1: twice fold bit 255, then add 19 if x+19 >= 2^255 and drop bit 255
+ ldd r18,Y+31
+ mov r19,r18
+ andi r19,0x7f
+ std Y+31,r19
+ lsl r18
+ sbc r18,r18
+ andi r18,19
+ rcall x25519_addk
+ ldd r18,Y+31
+ mov r19,r18
+ andi r19,0x7f
+ std Y+31,r19
+ lsl r18
+ sbc r18,r18
+ andi r18,19
+ rcall x25519_addk
+; the top byte of x+19
+ ldi r18,19
+ ld r0,Y+
+ add r0,r18
+ ldi r19,31
+1:
+ ld r0,Y+
+ adc r0,r1
+ dec r19
+ brne 1b
+ lsl r0
+ sbc r18,r18
+ andi r18,19
+ sbiw r28,32
+ rcall x25519_addk
+ ldd r18,Y+31
+ andi r18,0x7f
+ std Y+31,r18
+ ret
+
 .type x25519_addk,@function
 x25519_addk:
-; 32 bytes at Y += r18; last byte also in r0
+; 32 bytes at Y += r18
  clr r1
  ld r0,Y
  add r0,r18
@@ -5811,6 +5689,18 @@ x25519_addk:
  ld r0,Y
  adc r0,r1
  st Y+,r0
+ dec r19
+ brne 1b
+ sbiw r28,32
+ ret
+
+.type x25519_copy,@function
+x25519_copy:
+; 32 bytes from Y to X
+ ldi r19,32
+1:
+ ld r18,Y+
+ st X+,r18
  dec r19
  brne 1b
  ret
@@ -6344,17 +6234,6 @@ x25519_comb_add:
  sbci r31,255
  call x25519_fe_addsub
  jmp x25519_quotient
-
-.type x25519_copy,@function
-x25519_copy:
-; 32 bytes from Y to X
- ldi r19,32
-1:
- ld r18,Y+
- st X+,r18
- dec r19
- brne 1b
- ret
 
 .type x25519_copy_p,@function
 x25519_copy_p:

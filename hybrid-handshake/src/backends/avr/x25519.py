@@ -617,44 +617,14 @@ def X25519():
     addsub(X2, Z2); sqr(X2, X2); sqr(Z2, Z2); dbl_tail(X2, Z2)
     ptr(28, K); e(f"ldd r18,Y+{CNT-K}"); e("dec r18"); e(f"std Y+{CNT-K},r18"); e("breq 1f"); e("jmp x25519_dbl"); lab("1")
     lab("x25519_quotient")
-    cm("out = X2/Z2.  Inversion of Z2: t = T1, z9 = X3, z11 = T2, z2^5-1 .. in X1, Z3, X3")
-    n = [0]
-    def sqn(d, a, k):
-        sqr(d, a)
-        if k > 1:
-            ptr(28, K); e(f"ldi r18,{k-1}"); e(f"std Y+{CNT-K},r18")
-            n[0] += 1; lab(f"x25519_sq{n[0]}")
-            sqr(d, d)
-            ptr(28, K); e(f"ldd r18,Y+{CNT-K}"); e("dec r18"); e(f"std Y+{CNT-K},r18"); e(f"brne x25519_sq{n[0]}")
-    t = T1
-    sqr(X1, Z2)                     # 2
-    sqn(t, X1, 2); mul(X3, t, Z2)   # 9
-    mul(T2, X3, X1)                 # 11
-    sqr(t, T2); mul(X1, t, X3)      # 2^5-1
-    sqn(t, X1, 5); mul(X1, t, X1)   # 2^10-1
-    sqn(t, X1, 10); mul(Z3, t, X1)  # 2^20-1
-    sqn(t, Z3, 20); mul(t, t, Z3)   # 2^40-1
-    sqn(t, t, 10); mul(X1, t, X1)   # 2^50-1
-    sqn(t, X1, 50); mul(X3, t, X1)  # 2^100-1
-    sqn(t, X3, 100); mul(t, t, X3)  # 2^200-1
-    sqn(t, t, 50); mul(t, t, X1)    # 2^250-1
-    sqn(t, t, 5); mul(t, t, T2)     # 2^255-21
-    mul(X2, X2, t)
-    cm("freeze: twice fold bit 255, then add 19 if x+19 >= 2^255 and drop bit 255")
-    for rep in range(2):
-        ptr(28, X2); e("ldd r18,Y+31"); e("mov r19,r18"); e("andi r19,0x7f"); e("std Y+31,r19")
-        e("lsl r18"); e("sbc r18,r18"); e("andi r18,19"); e("call x25519_addk")
-    cm("dry run into T1: X2 copied first")
-    ptr(26, T1); ptr(30, X2); e("ldi r19,32"); lab("1"); e("ld r0,Z+"); e("st X+,r0"); e("dec r19"); e("brne 1b")
-    ptr(28, T1); e("ldi r18,19"); e("call x25519_addk")
-    e("lsl r0"); e("sbc r18,r18"); e("andi r18,19")
-    ptr(28, X2); e("call x25519_addk")
+    cm("out = X2/Z2, 0 if Z2 is")
+    ptr(28, Z2); e("call x25519_freeze")
+    inverse()
+    mul(X2, X2, T1)
+    ptr(28, X2); e("call x25519_freeze")
     ptr(28, K); e(f"ldd r26,Y+{OUT-K}"); e(f"ldd r27,Y+{OUT-K+1}")
     ptr(28, X2)
-    for k in range(32):
-        e(f"ldd r18,Y+{k}")
-        if k == 31: e("andi r18,0x7f")
-        e("st X+,r18")
+    e("call x25519_copy")
     cm("wipe the frame and the 24 bytes below it (calls went at most 18 deep), give it back")
     ptr(28, -24); e("clr r1"); e(f"ldi r26,{(FRAME + 24) & 255}"); e(f"ldi r27,{(FRAME + 24) >> 8}")
     lab("1"); e("st Y+,r1"); e("sbiw r26,1"); e("brne 1b")
@@ -663,10 +633,24 @@ def X25519():
     for r in [29, 28] + list(range(17, 1, -1)): e(f"pop r{r}")
     e("ret")
 
+    fn("x25519_freeze")
+    cm("32 bytes at Y to 0..p-1: twice fold bit 255, then add 19 if x+19 >= 2^255 and drop bit 255")
+    for _ in range(2):
+        e("ldd r18,Y+31"); e("mov r19,r18"); e("andi r19,0x7f"); e("std Y+31,r19")
+        e("lsl r18"); e("sbc r18,r18"); e("andi r18,19"); e("rcall x25519_addk")
+    cm("the top byte of x+19")
+    e("ldi r18,19"); e("ld r0,Y+"); e("add r0,r18"); e("ldi r19,31"); lab("1"); e("ld r0,Y+"); e("adc r0,r1"); e("dec r19"); e("brne 1b")
+    e("lsl r0"); e("sbc r18,r18"); e("andi r18,19"); e("sbiw r28,32"); e("rcall x25519_addk")
+    e("ldd r18,Y+31"); e("andi r18,0x7f"); e("std Y+31,r18"); e("ret")
+
     fn("x25519_addk")
-    cm("32 bytes at Y += r18; last byte also in r0")
+    cm("32 bytes at Y += r18")
     e("clr r1"); e("ld r0,Y"); e("add r0,r18"); e("st Y+,r0"); e("ldi r19,31")
-    lab("1"); e("ld r0,Y"); e("adc r0,r1"); e("st Y+,r0"); e("dec r19"); e("brne 1b"); e("ret")
+    lab("1"); e("ld r0,Y"); e("adc r0,r1"); e("st Y+,r0"); e("dec r19"); e("brne 1b"); e("sbiw r28,32"); e("ret")
+
+    fn("x25519_copy")
+    cm("32 bytes from Y to X")
+    e("ldi r19,32"); lab("1"); e("ld r18,Y+"); e("st X+,r18"); e("dec r19"); e("brne 1b"); e("ret")
 
     fn("x25519_cswap")
     cm("swap 8*r19 bytes at Y and Z where r18 = 0xff, not where 0")
@@ -677,6 +661,89 @@ def X25519():
     e("dec r19"); e("breq 2f"); e("rjmp 1b"); lab("2"); e("ret")
 
     e(".if X25519_COMB"); comb(addsub, mul, sqr); e(".endif")
+
+# ---------------------------------------------------------------- inversion
+# Bernstein and Yang's divsteps ("Fast constant-time gcd computation and modular inversion"), started with delta = 1/2, for which 590
+# are enough for numbers below 2^256; here 85 times 7.  f, g, d, e: 33 bytes each, signed, little-endian, in fe_mul's scratch and
+# X1, with a byte before each of them that may be written.  d Z2 = f and e Z2 = g modulo p at every time.
+A, D, NEXT = 0, 68, 34                  # base of f and of d, each one byte early; from one of a pair to the other
+U, V, Q, R = 16, 17, 18, 19             # -u, -v, q, r of 2^-7 (u v / q r), signed bytes
+MF, MG, LEFT_B, ZETA = 11, 12, 13, 14   # multiples of p, batches left, zeta = -(delta + 1/2) in r14:r15
+
+def inverse():
+    """T1 = 1/Z2 for a canonical Z2, 0 if that is 0."""
+    cm("f = p, g = Z2, d = 0, e = 1")
+    ptr(30, Z2); ptr(26, A + 1)
+    def fill(n): e(f"ldi r19,{n}"); lab("1"); e("st X+,r18"); e("dec r19"); e("brne 1b")
+    e("ldi r18,0xed"); e("st X+,r18"); e("ldi r18,0xff"); fill(30); e("ldi r18,0x7f"); e("st X+,r18")
+    e("clr r18"); e("st X+,r18"); e("st X+,r18")
+    e("ldi r19,32"); lab("1"); e("ld r0,Z+"); e("st X+,r0"); e("dec r19"); e("brne 1b")
+    fill(36); e("ldi r18,1"); e("st X+,r18"); e("clr r18"); fill(32)
+    e(f"clr r{ZETA}"); e(f"dec r{ZETA}"); e(f"mov r{ZETA+1},r{ZETA}"); e("ldi r18,85"); e(f"mov r{LEFT_B},r18")
+    lab("x25519_batch")
+    ptr(28, A); divsteps(); e(f"clr r{MF}"); e(f"clr r{MG}"); e("call x25519_apply")
+    cm("m p with m = row / 19 makes the row of d and e a multiple of 2^7: p = -19, 1/19 = 27 modulo 2^7")
+    ptr(28, D); e("ldd r20,Y+1"); e(f"ldd r21,Y+{1+NEXT}"); e("ldi r22,27")
+    for m, x, y in ((MF, U, V), (MG, Q, R)):
+        e(f"mul r{x},r20"); e("mov r2,r0"); e(f"mul r{y},r21"); e("add r2,r0")
+        if m == MF: e("neg r2")
+        e("mul r2,r22"); e("mov r23,r0"); e("andi r23,0x7f"); e(f"mov r{m},r23")
+    e("call x25519_apply")
+    e(f"dec r{LEFT_B}"); e("breq 1f"); e("jmp x25519_batch"); lab("1")
+    cm("d times the sign of f = +-1")
+    ptr(28, A + 33); e("ld r18,Y"); ptr(28, D + 1); e("ldi r19,33"); e("clc"); lab("1")
+    e("ld r0,Y"); e("eor r0,r18"); e("sbc r0,r18"); e("st Y+,r0"); e("dec r19"); e("brne 1b"); e("sbiw r28,33")
+    cm("byte 32, -44..43, comes back as 38 times itself, and what that carries or borrows once more")
+    e("mov r20,r0"); e("ldi r21,38"); e("clr r25"); e("ldi r24,2"); lab("2")
+    e("muls r20,r21"); e("movw r22,r0"); e("mov r20,r23"); e("lsl r20"); e("sbc r20,r20")
+    e("ld r0,Y"); e("add r0,r22"); e("st Y+,r0"); e("ld r0,Y"); e("adc r0,r23"); e("st Y+,r0")
+    e("ldi r19,30"); lab("1"); e("ld r0,Y"); e("adc r0,r20"); e("st Y+,r0"); e("dec r19"); e("brne 1b")
+    e("adc r20,r25"); e("sbiw r28,32"); e("dec r24"); e("brne 2b")
+    ptr(26, T1); e("call x25519_copy")
+
+def divsteps():
+    """Seven of them on the lowest bytes of f and g: r16-r19 = the matrix."""
+    f, g, c1, c2, t = 20, 21, 22, 23, 2
+    e(f"ldd r{f},Y+1"); e(f"ldd r{g},Y+{1+NEXT}"); e(f"movw r24,r{ZETA}")
+    e(f"ldi r{U},1"); e(f"clr r{V}"); e(f"clr r{Q}"); e(f"ldi r{R},1"); e("ldi r26,7")
+    lab("1")
+    cm("c1 where delta > 0, c2 where g is odd; g += c2 & (c1 ? -f : f), f += g and delta = -delta where both")
+    e(f"mov r{c1},r25"); e(f"lsl r{c1}"); e(f"sbc r{c1},r{c1}"); e(f"mov r{c2},r{g}"); e(f"lsr r{c2}"); e(f"sbc r{c2},r{c2}")
+    for x, y in ((f, g), (U, Q), (V, R)):
+        e(f"mov r{t},r{x}"); e(f"eor r{t},r{c1}"); e(f"sub r{t},r{c1}"); e(f"and r{t},r{c2}"); e(f"add r{y},r{t}")
+    e(f"and r{c1},r{c2}"); e(f"eor r24,r{c1}"); e(f"eor r25,r{c1}"); e("sbiw r24,1")
+    for x, y in ((f, g), (U, Q), (V, R)):
+        e(f"mov r{t},r{y}"); e(f"and r{t},r{c1}"); e(f"add r{x},r{t}")
+    e(f"lsr r{g}"); e(f"lsl r{U}"); e(f"lsl r{V}"); e("dec r26"); e("brne 1b")
+    cm("u or v may be +128, but neither -128: their negatives are signed bytes.  |q|, |r| < 128")
+    e(f"neg r{U}"); e(f"neg r{V}"); e(f"movw r{ZETA},r24")
+
+def apply():
+    fn("x25519_apply")
+    cm("The pair at Y+1 and at Y+35 times the matrix of r16-r19, plus r11 and r12 times p, over 2^7.  Absolute values grow by p at most.")
+    cm("r2-r4, r5-r7 sums, r8, r9 the bytes before, r10 sign, r27 = 0")
+    e("clr r27"); e("ldi r26,19")
+    for m, s in ((MF, 2), (MG, 5)):
+        for k in range(3): e(f"clr r{s+k}")
+        e(f"mul r{m},r26"); e(f"sub r{s},r0"); e(f"sbc r{s+1},r1"); e(f"sbc r{s+2},r27")
+    def byte(mul):
+        e("ldd r20,Y+1"); e(f"ldd r21,Y+{1+NEXT}")
+        for ent, x, s, op in ((U, 20, 2, "sub"), (V, 21, 2, "sub"), (Q, 20, 5, "add"), (R, 21, 5, "add")):
+            e(f"{mul} r{ent},r{x}"); e("sbc r10,r10"); chain([s, s+1, s+2], [0, 1, 10], op)
+        for s, before, at in ((2, 8, 0), (5, 9, NEXT)):
+            e(f"lsl r{before}"); e(f"mov r10,r{s}"); e("rol r10"); e(f"std Y+{at},r10" if at else "st Y,r10")
+            e(f"mov r{before},r{s}"); e(f"mov r{s},r{s+1}"); e(f"mov r{s+1},r{s+2}"); e(f"lsl r{s+2}"); e(f"sbc r{s+2},r{s+2}")
+        e("adiw r28,1")
+    e("ldi r26,31"); lab("1"); byte("mulsu"); e("dec r26"); e("breq 2f"); e("rjmp 1b"); lab("2")
+    cm("m 2^255")
+    for m, s in ((MF, 2), (MG, 5)):
+        e(f"mov r10,r{m}"); e("clr r0"); e("lsr r10"); e("ror r0"); chain([s, s+1, s+2], [0, 10, 27])
+    byte("mulsu")
+    cm("the byte with the sign")
+    byte("muls")
+    for s, before, at in ((2, 8, 0), (5, 9, NEXT)):
+        e(f"lsl r{before}"); e(f"rol r{s}"); e(f"std Y+{at},r{s}" if at else f"st Y,r{s}")
+    e("ret")
 
 # ---------------------------------------------------------------- comb
 # Extended coordinates x = X/Z, y = Y/Z, T = XY/Z on -x^2 + y^2 = 1 + d x^2 y^2, and what is read of an entry of the
@@ -739,16 +806,13 @@ def comb(addsub, mul, sqr):
     cm("u = (Z+Y)/(Z-Y)")
     addsub(AZ, AY); e("jmp x25519_quotient")
 
-    fn("x25519_copy")
-    cm("32 bytes from Y to X")
-    e("ldi r19,32"); lab("1"); e("ld r18,Y+"); e("st X+,r18"); e("dec r19"); e("brne 1b"); e("ret")
     fn("x25519_copy_p")
     cm("32 bytes from Z in flash to X")
     e("ldi r19,32"); lab("1"); e("lpm r18,Z+"); e("st X+,r18"); e("dec r19"); e("brne 1b"); e("ret")
 
 o.append("; Generated by x25519.py - constant-time X25519 for AVRe+ (mul, movw)")
 o.append('.section .text.x25519,"ax",@progbits')
-mul16(); fe_mul(); sqr16(); fe_sqr(); addsub(); fe_sub(); fe_a24()
+mul16(); fe_mul(); sqr16(); fe_sqr(); addsub(); fe_sub(); fe_a24(); apply()
 e(".if !X25519_COMB"); fe_mul9(); e(".endif")
 X25519()
 open(sys.argv[1] if len(sys.argv) > 1 else "x25519.S", "w").write("\n".join(o) + "\n")

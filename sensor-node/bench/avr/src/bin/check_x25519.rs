@@ -33,6 +33,10 @@ fn x25519_of_rfc_7748() {
     let mut share = [0; 32];
     require(X25519.share(&DhSecret::from_bytes(nine), &mut share).is_ok(), 6);
     require(share == ITERATED_ONCE && agree(&nine, &nine) == Some(ITERATED_ONCE), 6);
+    // Section 6.1: points of small order give zero, for whose sake nothing is divided by zero.
+    let mut one = [0; 32];
+    one[0] = 1;
+    require(agree(&nine, &[0; 32]).is_none() && agree(&nine, &one).is_none(), 6);
 }
 
 fn x25519(draw: &mut Draw, number: u8) {
