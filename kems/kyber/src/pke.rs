@@ -1,5 +1,5 @@
-//! K-PKE (FIPS 203 section 5), with one entry of the matrix at a time. Its functions are not inlined, so that their polynomials leave
-//! the stack before the hashes after them.
+//! K-PKE (FIPS 203 section 5), with one entry of the matrix at a time. On AVR its functions are not inlined, so that their
+//! polynomials leave the stack before the hashes after them; other compilers share the places by themselves.
 
 use kem_core::ct::{CtSink, Emit};
 use zeroize::Zeroizing;
@@ -11,7 +11,7 @@ use crate::poly::{POLY_LEN, Poly, PolyVec};
 use crate::sample::{Cbd, Eta, matrix_product, packed_product};
 
 /// K-PKE.KeyGen from line 3 on: `t_hat` | `rho` is the encryption key, `s_hat` the decryption key, both of 384 k bytes.
-#[inline(never)]
+#[cfg_attr(target_arch = "avr", inline(never))]
 pub(crate) fn keygen<P: Sizes>(
     arith: impl Arith,
     rho: &[u8; 32],
@@ -42,7 +42,7 @@ pub(crate) fn keygen<P: Sizes>(
 }
 
 /// K-PKE.Encrypt: `ek` is t_hat | rho, the ciphertext goes to `sink`.
-#[inline(never)]
+#[cfg_attr(target_arch = "avr", inline(never))]
 pub(crate) fn encrypt<P: Sizes>(arith: impl Arith, ek: &[u8], m: &[u8; 32], r: &[u8; 32], sink: &mut impl CtSink) {
     let mut y = Zeroizing::new(P::PolyVec::ZERO);
     small_vector::<P>(arith, r, &mut y);
@@ -72,7 +72,7 @@ pub(crate) fn encrypt<P: Sizes>(arith: impl Arith, ek: &[u8], m: &[u8; 32], r: &
 }
 
 /// K-PKE.Decrypt with the 384 k bytes of `s_hat`.
-#[inline(never)]
+#[cfg_attr(target_arch = "avr", inline(never))]
 pub(crate) fn decrypt<P: Sizes>(arith: impl Arith, s_hat: &[u8], ct: &[u8], m: &mut [u8; 32]) {
     let u_len = 32 * P::Du::BITS;
     let (u_bytes, v_bytes) = ct.split_at(P::K * u_len);
