@@ -2,7 +2,6 @@ use core::convert::Infallible;
 use core::marker::PhantomData;
 
 use kem_core::ct::{Compare, Emit, declassify_bytes};
-use kem_core::hash::{Sha3_256, Sha3_512};
 use kem_core::rand_core::CryptoRng;
 use kem_core::{Bytes, Ek, InvalidKey, Kem, NotInvertible, SharedSecret};
 use zeroize::{Zeroize, Zeroizing};
@@ -11,7 +10,7 @@ use crate::backends::{Arith, Native};
 use crate::params::{P512, P768, P1024, Params};
 use crate::pke;
 use crate::poly::POLY_LEN;
-use crate::shell::{Fips203, Round3, Shell};
+use crate::shell::{Fips203, Round3, Shell, hash_g, hash_h};
 
 /// A KEM of the Kyber family: parameter set `P` in the shell `V`.
 ///
@@ -91,7 +90,7 @@ fn keygen<P: Params, V: Shell>(arith: impl Arith, coins: &[u8; 64], ek: &mut [u8
     pke::keygen::<P>(arith, rho, sigma, t_hat, s_hat);
     dk_ek.copy_from_slice(ek);
     let (h, dk_z) = h_z.split_at_mut(32);
-    Sha3_256::digest(&[ek], h);
+    hash_h(ek, h);
     dk_z.copy_from_slice(z);
 }
 
@@ -99,9 +98,9 @@ fn keygen<P: Params, V: Shell>(arith: impl Arith, coins: &[u8; 64], ek: &mut [u8
 fn encaps<P: Params, V: Shell>(arith: impl Arith, coins: &[u8; 32], ek: &[u8], ct: &mut [u8], ss: &mut SharedSecret) {
     let m = V::message(coins);
     // H(ek) lies where the shared secret comes, which saves stack.
-    Sha3_256::digest(&[ek], ss.expose_mut());
+    hash_h(ek, ss.expose_mut());
     let mut k_r = Zeroizing::new([0; 64]);
-    Sha3_512::digest(&[&*m, ss.expose()], &mut *k_r);
+    hash_g(&[&*m, ss.expose()], &mut k_r);
     let (k, r) = halves(&k_r);
     pke::encrypt::<P>(arith, ek, &m, r, &mut Emit::new(ct));
     V::accept(k, ct, ss);
@@ -112,7 +111,7 @@ fn decaps<P: Params, V: Shell>(arith: impl Arith, dk: &DkParts<'_>, ct: &[u8], s
     let mut m = Zeroizing::new([0; 32]);
     pke::decrypt::<P>(arith, dk.s_hat, ct, &mut m);
     let mut k_r = Zeroizing::new([0; 64]);
-    Sha3_512::digest(&[&*m, dk.h], &mut *k_r);
+    hash_g(&[&*m, dk.h], &mut k_r);
     let (k, r) = halves(&k_r);
     let mut theirs = Compare::new(ct);
     pke::encrypt::<P>(arith, dk.ek, &m, r, &mut theirs);

@@ -44,7 +44,7 @@ impl Steps for Fips203 {
 
     /// Algorithm 13 line 1: k goes in as one byte, so that a seed cannot serve two parameter sets.
     fn expand<P: Params>(d: &[u8; 32], seeds: &mut [u8; 64]) {
-        Sha3_512::digest(&[d, &[P::K as u8]], seeds);
+        hash_g(&[d, &[P::K as u8]], seeds);
     }
 
     fn message(coins: &[u8; 32]) -> Zeroizing<[u8; 32]> {
@@ -73,7 +73,7 @@ impl Steps for Fips203 {
     /// Section 7.3.
     fn check_dk(ek: &[u8], h: &[u8]) -> Result<(), InvalidKey> {
         let mut expected = [0; 32];
-        Sha3_256::digest(&[ek], &mut expected);
+        hash_h(ek, &mut expected);
         if expected == *h { Ok(()) } else { Err(InvalidKey) }
     }
 }
@@ -89,19 +89,19 @@ impl Steps for Round3 {
     }
 
     fn expand<P: Params>(d: &[u8; 32], seeds: &mut [u8; 64]) {
-        Sha3_512::digest(&[d], seeds);
+        hash_g(&[d], seeds);
     }
 
     /// Hashed, so that the generator's own bytes never go out.
     fn message(coins: &[u8; 32]) -> Zeroizing<[u8; 32]> {
         let mut m = Zeroizing::new([0; 32]);
-        Sha3_256::digest(&[coins], &mut *m);
+        hash_h(coins, &mut *m);
         m
     }
 
     fn accept(k: &[u8; 32], ct: &[u8], ss: &mut SharedSecret) {
         let mut h = [0; 32];
-        Sha3_256::digest(&[ct], &mut h);
+        hash_h(ct, &mut h);
         derive(&[k, &h], ss);
     }
 
@@ -122,7 +122,19 @@ impl Steps for Round3 {
     }
 }
 
-/// J of FIPS 203, KDF of round 3. Not inlined, so that its state is on the stack for no longer than it runs.
+/// G. Not inlined, like the other two, so that the state is on the stack for no longer than the hash runs.
+#[inline(never)]
+pub(crate) fn hash_g(parts: &[&[u8]], out: &mut [u8; 64]) {
+    Sha3_512::digest(parts, out);
+}
+
+/// H; 32 bytes.
+#[inline(never)]
+pub(crate) fn hash_h(bytes: &[u8], out: &mut [u8]) {
+    Sha3_256::digest(&[bytes], out);
+}
+
+/// J of FIPS 203, KDF of round 3.
 #[inline(never)]
 fn derive(parts: &[&[u8]], ss: &mut SharedSecret) {
     Shake256::digest(parts, ss.expose_mut());
