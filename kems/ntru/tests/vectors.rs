@@ -2,7 +2,7 @@
 
 use kem_core::Kem;
 use kem_core::testkit::{check_file, check_kat};
-use ntru::{Hps509, Hps677, Hps821, Hrss701, Karatsuba, Ntru, Tmvp};
+use ntru::{Hps509, Hps677, Hps821, Hrss701, Karatsuba, Ntru, Ntt, Tmvp, ToomCook};
 
 macro_rules! set {
     ($name:ident, $params:ident) => {
@@ -19,6 +19,16 @@ macro_rules! set {
             #[test]
             fn vectors_with_karatsuba() {
                 check_file::<Ntru<$params, Karatsuba>>(FILE);
+            }
+
+            #[test]
+            fn vectors_with_toom_cook() {
+                check_file::<Ntru<$params, ToomCook>>(FILE);
+            }
+
+            #[test]
+            fn vectors_with_ntt() {
+                check_file::<Ntru<$params, Ntt>>(FILE);
             }
 
             #[test]

@@ -42,9 +42,13 @@ macro_rules! routines {
 
 routines! {
     U = 16, 22, 26;
-    small_toeplitz(vectors: *mut u32, matrices: *const u32) = kemqtt_ntru_toeplitz_32, kemqtt_ntru_toeplitz_44, kemqtt_ntru_toeplitz_52;
+    small_toeplitz(vectors: *mut u32, matrices: *const u32, count: usize) = kemqtt_ntru_toeplitz_32, kemqtt_ntru_toeplitz_44, kemqtt_ntru_toeplitz_52;
     small_schoolbook(products: *mut u32, a: *const u32, b: *const u32) = kemqtt_ntru_schoolbook_32, kemqtt_ntru_schoolbook_44, kemqtt_ntru_schoolbook_52;
     column_matrices(matrices: *mut u32, eighth: *mut u32) = kemqtt_ntru_toeplitz_matrices_16, kemqtt_ntru_toeplitz_matrices_22, kemqtt_ntru_toeplitz_matrices_26;
+    column_outer(matrices: *mut u32) = kemqtt_ntru_toeplitz_outer_16, kemqtt_ntru_toeplitz_outer_22, kemqtt_ntru_toeplitz_outer_26;
+    column_pair1(matrices: *mut u32, parts: *const u32) = kemqtt_ntru_toeplitz_pair1_16, kemqtt_ntru_toeplitz_pair1_22, kemqtt_ntru_toeplitz_pair1_26;
+    column_pair2(matrices: *mut u32, parts: *const u32) = kemqtt_ntru_toeplitz_pair2_16, kemqtt_ntru_toeplitz_pair2_22, kemqtt_ntru_toeplitz_pair2_26;
+    column_shared(diagonals: *const u32, matrices: *mut u32) = kemqtt_ntru_toeplitz_shared_16, kemqtt_ntru_toeplitz_shared_22, kemqtt_ntru_toeplitz_shared_26;
     column_vectors(vectors: *mut u32) = kemqtt_ntru_toeplitz_vectors_16, kemqtt_ntru_toeplitz_vectors_22, kemqtt_ntru_toeplitz_vectors_26;
     column_join(vectors: *mut u32) = kemqtt_ntru_toeplitz_join_16, kemqtt_ntru_toeplitz_join_22, kemqtt_ntru_toeplitz_join_26;
     column_halves(diagonals: *const u32, matrices: *mut u32) = kemqtt_ntru_toeplitz_halves_16, kemqtt_ntru_toeplitz_halves_22, kemqtt_ntru_toeplitz_halves_26;
@@ -65,11 +69,29 @@ pub(crate) mod ntt;
 pub(crate) mod toeplitz {
     use super::*;
 
-    pub(crate) fn matrices_at_points<const U: usize, const U4: usize>(matrices: &mut [[u32; U4]; 14]) {
+    pub(crate) fn prepare<const U: usize, const U4: usize>(matrices: &mut [[u32; U4]; 10]) {
         const { assert!(U4 == 4 * U) };
         let first = matrices.as_mut_ptr().cast::<u32>();
-        // SAFETY: 14 arrays of U4 words, the second pointer to the ninth of them.
+        // SAFETY: ten arrays of U4 words, the second pointer to the ninth of them.
         unsafe { column_matrices::<U>(first, first.add(8 * U4)) };
+    }
+
+    pub(crate) fn zero_and_infinity<const U: usize, const U4: usize>(matrices: &mut [[u32; U4]; 10]) {
+        const { assert!(U4 == 4 * U) };
+        // SAFETY: four arrays of U4 words.
+        unsafe { column_outer::<U>(matrices.as_mut_ptr().cast()) };
+    }
+
+    pub(crate) fn plus_and_minus<const POINT: u16, const U: usize, const U4: usize>(matrices: &mut [[u32; U4]; 10]) {
+        const { assert!(U4 == 4 * U && (POINT == 1 || POINT == 2)) };
+        let first = matrices.as_mut_ptr().cast::<u32>();
+        // SAFETY: ten arrays of U4 words, the second pointer to the fifth or the eighth of them.
+        unsafe {
+            match POINT {
+                1 => column_pair1::<U>(first, first.add(4 * U4)),
+                _ => column_pair2::<U>(first, first.add(7 * U4)),
+            }
+        }
     }
 
     pub(crate) fn vectors_at_points<const U: usize, const U4: usize>(vectors: &mut [[u32; U4]; 7]) {
@@ -84,12 +106,21 @@ pub(crate) mod toeplitz {
         unsafe { column_join::<U>(vectors.as_mut_ptr().cast()) };
     }
 
-    pub(crate) fn small_matrices<const U: usize, const U2: usize, const U4: usize>(
-        matrices: &mut [[u32; U2]; 9],
+    pub(crate) fn shared_matrices<const U: usize, const U2: usize, const U4: usize>(
+        matrices: &mut [[u32; U2]; 6],
         diagonals: &[[u32; U4]; 2],
     ) {
         const { assert!(U2 == 2 * U && U4 == 4 * U) };
-        // SAFETY: eight arrays of U words, and 18 of them.
+        // SAFETY: eight arrays of U words, and 12 of them.
+        unsafe { column_shared::<U>(diagonals.as_ptr().cast(), matrices.as_mut_ptr().cast()) };
+    }
+
+    pub(crate) fn other_matrices<const U: usize, const U2: usize, const U4: usize>(
+        matrices: &mut [[u32; U2]; 6],
+        diagonals: &[[u32; U4]; 2],
+    ) {
+        const { assert!(U2 == 2 * U && U4 == 4 * U) };
+        // SAFETY: eight arrays of U words, and 12 of them.
         unsafe { column_halves::<U>(diagonals.as_ptr().cast(), matrices.as_mut_ptr().cast()) };
     }
 
@@ -99,13 +130,11 @@ pub(crate) mod toeplitz {
         unsafe { column_sums::<U>(vector.as_ptr(), vectors.as_mut_ptr().cast()) };
     }
 
-    pub(crate) fn small_products<const U: usize, const U2: usize>(
-        vectors: &mut [[u32; U]; 9],
-        matrices: &[[u32; U2]; 9],
-    ) {
+    pub(crate) fn small_products<const U: usize, const U2: usize>(vectors: &mut [[u32; U]], matrices: &[[u32; U2]]) {
         const { assert!(U2 == 2 * U) };
-        // SAFETY: nine arrays of U words, and nine of twice as many.
-        unsafe { small_toeplitz::<U>(vectors.as_mut_ptr().cast(), matrices.as_ptr().cast()) };
+        assert!(!vectors.is_empty() && vectors.len() == matrices.len());
+        // SAFETY: as many arrays of U words as of twice U words, at least one.
+        unsafe { small_toeplitz::<U>(vectors.as_mut_ptr().cast(), matrices.as_ptr().cast(), vectors.len()) };
     }
 
     pub(crate) fn add_products<const U: usize, const U4: usize>(product: &mut [u32; U4], products: &[[u32; U]; 9]) {

@@ -60,6 +60,11 @@ pub fn products_agree<P: Params>(a: impl FnMut(usize) -> u16, b: impl FnMut(usiz
         && Product::<P, Ntt>::agrees(&a, &b, &expected)
 }
 
+/// The sort of polynomials of fixed weight.
+pub fn sort(keys: &mut [u32]) {
+    crate::sort::sort(keys);
+}
+
 /// The polynomial with these coefficients.
 pub fn polynomial<P: Params>(mut coefficient: impl FnMut(usize) -> u16) -> P::Poly {
     let mut p = P::POLY;

@@ -28,6 +28,7 @@ pub(crate) fn run() -> bool {
         ("ctru-light ring", ctru_light::ring),
         ("ctru-light decryption", ctru_light::decryption),
         ("kyber", kyber::arithmetic),
+        ("ntru sort", ntru::sorting),
         ("ntruhps2048509", ntru::products::<Hps509>),
         ("ntruhps2048677", ntru::products::<Hps677>),
         ("ntruhps4096821", ntru::products::<Hps821>),

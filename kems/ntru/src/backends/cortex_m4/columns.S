@@ -10,7 +10,7 @@
     .thumb_func
 kemqtt_ntru_toeplitz_matrices_16:
     push {r4-r11, lr}
-    movs r2, #64
+    movs r2, #32
 1:
     ldr r3, [r0, #0]
     ldr r4, [r0, #256]
@@ -42,69 +42,114 @@ kemqtt_ntru_toeplitz_matrices_16:
     uadd16 r10, r4, r4
     usub16 r10, r5, r10
     usub16 r4, r10, r4
-    uadd16 r10, r5, r5
-    usub16 r10, r6, r10
-    usub16 r5, r10, r5
-    uadd16 r10, r6, r6
-    usub16 r10, r7, r10
-    usub16 r6, r10, r6
-    uadd16 r10, r5, r4
-    str r10, [r0, #512]
-    uadd16 r10, r6, r5
-    str r10, [r0, #768]
-    usub16 r4, r5, r4
     str r4, [r0, #1024]
-    usub16 r5, r6, r5
+    uadd16 r4, r5, r5
+    usub16 r4, r6, r4
+    usub16 r5, r4, r5
     str r5, [r0, #1280]
-    uadd16 r5, r11, r11
-    usub16 r5, r12, r5
-    usub16 r5, r5, r11
+    uadd16 r5, r6, r6
+    usub16 r5, r7, r5
+    usub16 r6, r5, r6
+    str r6, [r0, #1536]
+    uadd16 r6, r11, r11
+    usub16 r6, r12, r6
+    usub16 r6, r6, r11
+    str r6, [r0, #1792]
     uadd16 r6, r12, r12
     usub16 r6, lr, r6
     usub16 r6, r6, r12
-    uadd16 r4, lr, lr
-    usub16 r4, r3, r4
-    usub16 r4, r4, lr
-    uadd16 r5, r5, r5
-    uadd16 r10, r6, r5
-    str r10, [r0, #1536]
-    usub16 r5, r6, r5
-    str r5, [r1, #0]
-    uadd16 r6, r6, r6
-    uadd16 r5, r4, r6
-    str r5, [r0, #1792]
-    usub16 r6, r4, r6
+    str r6, [r1, #0]
+    uadd16 r6, lr, lr
+    usub16 r6, r3, r6
+    usub16 r6, r6, lr
     str r6, [r1, #256]
     vmov r6, s0
     uadd16 r6, r6, r6
     uadd16 r6, r6, r6
     usub16 r6, r12, r6
+    str r6, [r0, #0]
     uadd16 r11, r11, r11
     uadd16 r11, r11, r11
     usub16 r11, lr, r11
+    str r11, [r0, #256]
     uadd16 r12, r12, r12
     uadd16 r12, r12, r12
     usub16 r12, r3, r12
+    str r12, [r0, #512]
     uadd16 lr, lr, lr
     uadd16 lr, lr, lr
     usub16 lr, r8, lr
-    str r11, [r1, #512]
-    str r12, [r1, #768]
-    uadd16 r8, r6, r6
-    usub16 r8, r11, r8
+    str lr, [r0, #768]
+    ldr r3, [r0, #4]
+    ldr r4, [r0, #260]
+    ldr r5, [r0, #516]
+    ldr r6, [r0, #772]
+    ldr r7, [r0, #1028]
+    ldr r8, [r0, #1284]
+    ldr r9, [r0, #1540]
+    ldr r10, [r0, #1796]
+    usub16 r3, r5, r3
+    usub16 r11, r6, r4
+    uadd16 r4, r4, r4
+    uadd16 r4, r4, r4
+    usub16 r4, r6, r4
+    usub16 r12, r7, r5
+    uadd16 r5, r5, r5
+    uadd16 r5, r5, r5
+    usub16 r5, r7, r5
+    usub16 lr, r8, r6
+    uadd16 r6, r6, r6
+    uadd16 r6, r6, r6
     usub16 r6, r8, r6
-    uadd16 r8, r11, r11
-    usub16 r8, r12, r8
-    usub16 r11, r8, r11
-    uadd16 r8, r12, r12
-    usub16 r8, lr, r8
-    usub16 r12, r8, r12
-    str r6, [r0, #0]
-    str r11, [r0, #256]
-    str r11, [r1, #1024]
-    str r12, [r1, #1280]
-    adds r0, #4
-    adds r1, #4
+    vmov s0, r3
+    usub16 r3, r9, r7
+    uadd16 r7, r7, r7
+    uadd16 r7, r7, r7
+    usub16 r7, r9, r7
+    usub16 r8, r10, r8
+    uadd16 r10, r4, r4
+    usub16 r10, r5, r10
+    usub16 r4, r10, r4
+    str r4, [r0, #1028]
+    uadd16 r4, r5, r5
+    usub16 r4, r6, r4
+    usub16 r5, r4, r5
+    str r5, [r0, #1284]
+    uadd16 r5, r6, r6
+    usub16 r5, r7, r5
+    usub16 r6, r5, r6
+    str r6, [r0, #1540]
+    uadd16 r6, r11, r11
+    usub16 r6, r12, r6
+    usub16 r6, r6, r11
+    str r6, [r0, #1796]
+    uadd16 r6, r12, r12
+    usub16 r6, lr, r6
+    usub16 r6, r6, r12
+    str r6, [r1, #4]
+    uadd16 r6, lr, lr
+    usub16 r6, r3, r6
+    usub16 r6, r6, lr
+    str r6, [r1, #260]
+    vmov r6, s0
+    uadd16 r6, r6, r6
+    uadd16 r6, r6, r6
+    usub16 r6, r12, r6
+    str r6, [r0, #4]
+    uadd16 r11, r11, r11
+    uadd16 r11, r11, r11
+    usub16 r11, lr, r11
+    str r11, [r0, #260]
+    uadd16 r12, r12, r12
+    uadd16 r12, r12, r12
+    usub16 r12, r3, r12
+    str r12, [r0, #516]
+    uadd16 lr, lr, lr
+    uadd16 lr, lr, lr
+    usub16 lr, r8, lr
+    str lr, [r0, #772]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -116,7 +161,7 @@ kemqtt_ntru_toeplitz_matrices_16:
     .thumb_func
 kemqtt_ntru_toeplitz_matrices_22:
     push {r4-r11, lr}
-    movs r2, #88
+    movs r2, #44
 1:
     ldr r3, [r0, #0]
     ldr r4, [r0, #352]
@@ -148,69 +193,114 @@ kemqtt_ntru_toeplitz_matrices_22:
     uadd16 r10, r4, r4
     usub16 r10, r5, r10
     usub16 r4, r10, r4
-    uadd16 r10, r5, r5
-    usub16 r10, r6, r10
-    usub16 r5, r10, r5
-    uadd16 r10, r6, r6
-    usub16 r10, r7, r10
-    usub16 r6, r10, r6
-    uadd16 r10, r5, r4
-    str r10, [r0, #704]
-    uadd16 r10, r6, r5
-    str r10, [r0, #1056]
-    usub16 r4, r5, r4
     str r4, [r0, #1408]
-    usub16 r5, r6, r5
+    uadd16 r4, r5, r5
+    usub16 r4, r6, r4
+    usub16 r5, r4, r5
     str r5, [r0, #1760]
-    uadd16 r5, r11, r11
-    usub16 r5, r12, r5
-    usub16 r5, r5, r11
+    uadd16 r5, r6, r6
+    usub16 r5, r7, r5
+    usub16 r6, r5, r6
+    str r6, [r0, #2112]
+    uadd16 r6, r11, r11
+    usub16 r6, r12, r6
+    usub16 r6, r6, r11
+    str r6, [r0, #2464]
     uadd16 r6, r12, r12
     usub16 r6, lr, r6
     usub16 r6, r6, r12
-    uadd16 r4, lr, lr
-    usub16 r4, r3, r4
-    usub16 r4, r4, lr
-    uadd16 r5, r5, r5
-    uadd16 r10, r6, r5
-    str r10, [r0, #2112]
-    usub16 r5, r6, r5
-    str r5, [r1, #0]
-    uadd16 r6, r6, r6
-    uadd16 r5, r4, r6
-    str r5, [r0, #2464]
-    usub16 r6, r4, r6
+    str r6, [r1, #0]
+    uadd16 r6, lr, lr
+    usub16 r6, r3, r6
+    usub16 r6, r6, lr
     str r6, [r1, #352]
     vmov r6, s0
     uadd16 r6, r6, r6
     uadd16 r6, r6, r6
     usub16 r6, r12, r6
+    str r6, [r0, #0]
     uadd16 r11, r11, r11
     uadd16 r11, r11, r11
     usub16 r11, lr, r11
+    str r11, [r0, #352]
     uadd16 r12, r12, r12
     uadd16 r12, r12, r12
     usub16 r12, r3, r12
+    str r12, [r0, #704]
     uadd16 lr, lr, lr
     uadd16 lr, lr, lr
     usub16 lr, r8, lr
-    str r11, [r1, #704]
-    str r12, [r1, #1056]
-    uadd16 r8, r6, r6
-    usub16 r8, r11, r8
+    str lr, [r0, #1056]
+    ldr r3, [r0, #4]
+    ldr r4, [r0, #356]
+    ldr r5, [r0, #708]
+    ldr r6, [r0, #1060]
+    ldr r7, [r0, #1412]
+    ldr r8, [r0, #1764]
+    ldr r9, [r0, #2116]
+    ldr r10, [r0, #2468]
+    usub16 r3, r5, r3
+    usub16 r11, r6, r4
+    uadd16 r4, r4, r4
+    uadd16 r4, r4, r4
+    usub16 r4, r6, r4
+    usub16 r12, r7, r5
+    uadd16 r5, r5, r5
+    uadd16 r5, r5, r5
+    usub16 r5, r7, r5
+    usub16 lr, r8, r6
+    uadd16 r6, r6, r6
+    uadd16 r6, r6, r6
     usub16 r6, r8, r6
-    uadd16 r8, r11, r11
-    usub16 r8, r12, r8
-    usub16 r11, r8, r11
-    uadd16 r8, r12, r12
-    usub16 r8, lr, r8
-    usub16 r12, r8, r12
-    str r6, [r0, #0]
-    str r11, [r0, #352]
-    str r11, [r1, #1408]
-    str r12, [r1, #1760]
-    adds r0, #4
-    adds r1, #4
+    vmov s0, r3
+    usub16 r3, r9, r7
+    uadd16 r7, r7, r7
+    uadd16 r7, r7, r7
+    usub16 r7, r9, r7
+    usub16 r8, r10, r8
+    uadd16 r10, r4, r4
+    usub16 r10, r5, r10
+    usub16 r4, r10, r4
+    str r4, [r0, #1412]
+    uadd16 r4, r5, r5
+    usub16 r4, r6, r4
+    usub16 r5, r4, r5
+    str r5, [r0, #1764]
+    uadd16 r5, r6, r6
+    usub16 r5, r7, r5
+    usub16 r6, r5, r6
+    str r6, [r0, #2116]
+    uadd16 r6, r11, r11
+    usub16 r6, r12, r6
+    usub16 r6, r6, r11
+    str r6, [r0, #2468]
+    uadd16 r6, r12, r12
+    usub16 r6, lr, r6
+    usub16 r6, r6, r12
+    str r6, [r1, #4]
+    uadd16 r6, lr, lr
+    usub16 r6, r3, r6
+    usub16 r6, r6, lr
+    str r6, [r1, #356]
+    vmov r6, s0
+    uadd16 r6, r6, r6
+    uadd16 r6, r6, r6
+    usub16 r6, r12, r6
+    str r6, [r0, #4]
+    uadd16 r11, r11, r11
+    uadd16 r11, r11, r11
+    usub16 r11, lr, r11
+    str r11, [r0, #356]
+    uadd16 r12, r12, r12
+    uadd16 r12, r12, r12
+    usub16 r12, r3, r12
+    str r12, [r0, #708]
+    uadd16 lr, lr, lr
+    uadd16 lr, lr, lr
+    usub16 lr, r8, lr
+    str lr, [r0, #1060]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -222,7 +312,7 @@ kemqtt_ntru_toeplitz_matrices_22:
     .thumb_func
 kemqtt_ntru_toeplitz_matrices_26:
     push {r4-r11, lr}
-    movs r2, #104
+    movs r2, #52
 1:
     ldr r3, [r0, #0]
     ldr r4, [r0, #416]
@@ -254,73 +344,490 @@ kemqtt_ntru_toeplitz_matrices_26:
     uadd16 r10, r4, r4
     usub16 r10, r5, r10
     usub16 r4, r10, r4
-    uadd16 r10, r5, r5
-    usub16 r10, r6, r10
-    usub16 r5, r10, r5
-    uadd16 r10, r6, r6
-    usub16 r10, r7, r10
-    usub16 r6, r10, r6
-    uadd16 r10, r5, r4
-    str r10, [r0, #832]
-    uadd16 r10, r6, r5
-    str r10, [r0, #1248]
-    usub16 r4, r5, r4
     str r4, [r0, #1664]
-    usub16 r5, r6, r5
+    uadd16 r4, r5, r5
+    usub16 r4, r6, r4
+    usub16 r5, r4, r5
     str r5, [r0, #2080]
-    uadd16 r5, r11, r11
-    usub16 r5, r12, r5
-    usub16 r5, r5, r11
+    uadd16 r5, r6, r6
+    usub16 r5, r7, r5
+    usub16 r6, r5, r6
+    str r6, [r0, #2496]
+    uadd16 r6, r11, r11
+    usub16 r6, r12, r6
+    usub16 r6, r6, r11
+    str r6, [r0, #2912]
     uadd16 r6, r12, r12
     usub16 r6, lr, r6
     usub16 r6, r6, r12
-    uadd16 r4, lr, lr
-    usub16 r4, r3, r4
-    usub16 r4, r4, lr
-    uadd16 r5, r5, r5
-    uadd16 r10, r6, r5
-    str r10, [r0, #2496]
-    usub16 r5, r6, r5
-    str r5, [r1, #0]
-    uadd16 r6, r6, r6
-    uadd16 r5, r4, r6
-    str r5, [r0, #2912]
-    usub16 r6, r4, r6
+    str r6, [r1, #0]
+    uadd16 r6, lr, lr
+    usub16 r6, r3, r6
+    usub16 r6, r6, lr
     str r6, [r1, #416]
     vmov r6, s0
     uadd16 r6, r6, r6
     uadd16 r6, r6, r6
     usub16 r6, r12, r6
+    str r6, [r0, #0]
     uadd16 r11, r11, r11
     uadd16 r11, r11, r11
     usub16 r11, lr, r11
+    str r11, [r0, #416]
     uadd16 r12, r12, r12
     uadd16 r12, r12, r12
     usub16 r12, r3, r12
+    str r12, [r0, #832]
     uadd16 lr, lr, lr
     uadd16 lr, lr, lr
     usub16 lr, r8, lr
-    str r11, [r1, #832]
-    str r12, [r1, #1248]
-    uadd16 r8, r6, r6
-    usub16 r8, r11, r8
+    str lr, [r0, #1248]
+    ldr r3, [r0, #4]
+    ldr r4, [r0, #420]
+    ldr r5, [r0, #836]
+    ldr r6, [r0, #1252]
+    ldr r7, [r0, #1668]
+    ldr r8, [r0, #2084]
+    ldr r9, [r0, #2500]
+    ldr r10, [r0, #2916]
+    usub16 r3, r5, r3
+    usub16 r11, r6, r4
+    uadd16 r4, r4, r4
+    uadd16 r4, r4, r4
+    usub16 r4, r6, r4
+    usub16 r12, r7, r5
+    uadd16 r5, r5, r5
+    uadd16 r5, r5, r5
+    usub16 r5, r7, r5
+    usub16 lr, r8, r6
+    uadd16 r6, r6, r6
+    uadd16 r6, r6, r6
     usub16 r6, r8, r6
-    uadd16 r8, r11, r11
-    usub16 r8, r12, r8
-    usub16 r11, r8, r11
-    uadd16 r8, r12, r12
-    usub16 r8, lr, r8
-    usub16 r12, r8, r12
-    str r6, [r0, #0]
-    str r11, [r0, #416]
-    str r11, [r1, #1664]
-    str r12, [r1, #2080]
-    adds r0, #4
-    adds r1, #4
+    vmov s0, r3
+    usub16 r3, r9, r7
+    uadd16 r7, r7, r7
+    uadd16 r7, r7, r7
+    usub16 r7, r9, r7
+    usub16 r8, r10, r8
+    uadd16 r10, r4, r4
+    usub16 r10, r5, r10
+    usub16 r4, r10, r4
+    str r4, [r0, #1668]
+    uadd16 r4, r5, r5
+    usub16 r4, r6, r4
+    usub16 r5, r4, r5
+    str r5, [r0, #2084]
+    uadd16 r5, r6, r6
+    usub16 r5, r7, r5
+    usub16 r6, r5, r6
+    str r6, [r0, #2500]
+    uadd16 r6, r11, r11
+    usub16 r6, r12, r6
+    usub16 r6, r6, r11
+    str r6, [r0, #2916]
+    uadd16 r6, r12, r12
+    usub16 r6, lr, r6
+    usub16 r6, r6, r12
+    str r6, [r1, #4]
+    uadd16 r6, lr, lr
+    usub16 r6, r3, r6
+    usub16 r6, r6, lr
+    str r6, [r1, #420]
+    vmov r6, s0
+    uadd16 r6, r6, r6
+    uadd16 r6, r6, r6
+    usub16 r6, r12, r6
+    str r6, [r0, #4]
+    uadd16 r11, r11, r11
+    uadd16 r11, r11, r11
+    usub16 r11, lr, r11
+    str r11, [r0, #420]
+    uadd16 r12, r12, r12
+    uadd16 r12, r12, r12
+    usub16 r12, r3, r12
+    str r12, [r0, #836]
+    uadd16 lr, lr, lr
+    uadd16 lr, lr, lr
+    usub16 lr, r8, lr
+    str lr, [r0, #1252]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
     .size kemqtt_ntru_toeplitz_matrices_26, . - kemqtt_ntru_toeplitz_matrices_26
+    .section .text.kemqtt_ntru_toeplitz_outer_16,"ax",%progbits
+    .align 2
+    .global kemqtt_ntru_toeplitz_outer_16
+    .type kemqtt_ntru_toeplitz_outer_16, %function
+    .thumb_func
+kemqtt_ntru_toeplitz_outer_16:
+    push {r4-r11, lr}
+    movs r1, #32
+1:
+    ldr r2, [r0, #0]
+    ldr r3, [r0, #256]
+    ldr r4, [r0, #512]
+    ldr r5, [r0, #768]
+    uadd16 r6, r2, r2
+    usub16 r6, r3, r6
+    usub16 r2, r6, r2
+    str r2, [r0, #0]
+    uadd16 r2, r3, r3
+    usub16 r2, r4, r2
+    usub16 r3, r2, r3
+    str r3, [r0, #256]
+    uadd16 r3, r4, r4
+    usub16 r3, r5, r3
+    usub16 r4, r3, r4
+    str r4, [r0, #512]
+    ldr r2, [r0, #4]
+    ldr r3, [r0, #260]
+    ldr r4, [r0, #516]
+    ldr r5, [r0, #772]
+    uadd16 r6, r2, r2
+    usub16 r6, r3, r6
+    usub16 r2, r6, r2
+    str r2, [r0, #4]
+    uadd16 r2, r3, r3
+    usub16 r2, r4, r2
+    usub16 r3, r2, r3
+    str r3, [r0, #260]
+    uadd16 r3, r4, r4
+    usub16 r3, r5, r3
+    usub16 r4, r3, r4
+    str r4, [r0, #516]
+    adds r0, #8
+    subs r1, #1
+    bne.w 1b
+    pop {r4-r11, pc}
+    .size kemqtt_ntru_toeplitz_outer_16, . - kemqtt_ntru_toeplitz_outer_16
+    .section .text.kemqtt_ntru_toeplitz_outer_22,"ax",%progbits
+    .align 2
+    .global kemqtt_ntru_toeplitz_outer_22
+    .type kemqtt_ntru_toeplitz_outer_22, %function
+    .thumb_func
+kemqtt_ntru_toeplitz_outer_22:
+    push {r4-r11, lr}
+    movs r1, #44
+1:
+    ldr r2, [r0, #0]
+    ldr r3, [r0, #352]
+    ldr r4, [r0, #704]
+    ldr r5, [r0, #1056]
+    uadd16 r6, r2, r2
+    usub16 r6, r3, r6
+    usub16 r2, r6, r2
+    str r2, [r0, #0]
+    uadd16 r2, r3, r3
+    usub16 r2, r4, r2
+    usub16 r3, r2, r3
+    str r3, [r0, #352]
+    uadd16 r3, r4, r4
+    usub16 r3, r5, r3
+    usub16 r4, r3, r4
+    str r4, [r0, #704]
+    ldr r2, [r0, #4]
+    ldr r3, [r0, #356]
+    ldr r4, [r0, #708]
+    ldr r5, [r0, #1060]
+    uadd16 r6, r2, r2
+    usub16 r6, r3, r6
+    usub16 r2, r6, r2
+    str r2, [r0, #4]
+    uadd16 r2, r3, r3
+    usub16 r2, r4, r2
+    usub16 r3, r2, r3
+    str r3, [r0, #356]
+    uadd16 r3, r4, r4
+    usub16 r3, r5, r3
+    usub16 r4, r3, r4
+    str r4, [r0, #708]
+    adds r0, #8
+    subs r1, #1
+    bne.w 1b
+    pop {r4-r11, pc}
+    .size kemqtt_ntru_toeplitz_outer_22, . - kemqtt_ntru_toeplitz_outer_22
+    .section .text.kemqtt_ntru_toeplitz_outer_26,"ax",%progbits
+    .align 2
+    .global kemqtt_ntru_toeplitz_outer_26
+    .type kemqtt_ntru_toeplitz_outer_26, %function
+    .thumb_func
+kemqtt_ntru_toeplitz_outer_26:
+    push {r4-r11, lr}
+    movs r1, #52
+1:
+    ldr r2, [r0, #0]
+    ldr r3, [r0, #416]
+    ldr r4, [r0, #832]
+    ldr r5, [r0, #1248]
+    uadd16 r6, r2, r2
+    usub16 r6, r3, r6
+    usub16 r2, r6, r2
+    str r2, [r0, #0]
+    uadd16 r2, r3, r3
+    usub16 r2, r4, r2
+    usub16 r3, r2, r3
+    str r3, [r0, #416]
+    uadd16 r3, r4, r4
+    usub16 r3, r5, r3
+    usub16 r4, r3, r4
+    str r4, [r0, #832]
+    ldr r2, [r0, #4]
+    ldr r3, [r0, #420]
+    ldr r4, [r0, #836]
+    ldr r5, [r0, #1252]
+    uadd16 r6, r2, r2
+    usub16 r6, r3, r6
+    usub16 r2, r6, r2
+    str r2, [r0, #4]
+    uadd16 r2, r3, r3
+    usub16 r2, r4, r2
+    usub16 r3, r2, r3
+    str r3, [r0, #420]
+    uadd16 r3, r4, r4
+    usub16 r3, r5, r3
+    usub16 r4, r3, r4
+    str r4, [r0, #836]
+    adds r0, #8
+    subs r1, #1
+    bne.w 1b
+    pop {r4-r11, pc}
+    .size kemqtt_ntru_toeplitz_outer_26, . - kemqtt_ntru_toeplitz_outer_26
+    .section .text.kemqtt_ntru_toeplitz_pair1_16,"ax",%progbits
+    .align 2
+    .global kemqtt_ntru_toeplitz_pair1_16
+    .type kemqtt_ntru_toeplitz_pair1_16, %function
+    .thumb_func
+kemqtt_ntru_toeplitz_pair1_16:
+    push {r4-r11, lr}
+    movs r2, #32
+1:
+    ldr r3, [r1, #0]
+    ldr r4, [r1, #256]
+    ldr r5, [r1, #512]
+    uadd16 r6, r4, r3
+    str r6, [r0, #0]
+    usub16 r3, r4, r3
+    str r3, [r0, #512]
+    uadd16 r3, r5, r4
+    str r3, [r0, #256]
+    usub16 r4, r5, r4
+    str r4, [r0, #768]
+    ldr r3, [r1, #4]
+    ldr r4, [r1, #260]
+    ldr r5, [r1, #516]
+    uadd16 r6, r4, r3
+    str r6, [r0, #4]
+    usub16 r3, r4, r3
+    str r3, [r0, #516]
+    uadd16 r3, r5, r4
+    str r3, [r0, #260]
+    usub16 r4, r5, r4
+    str r4, [r0, #772]
+    adds r0, #8
+    adds r1, #8
+    subs r2, #1
+    bne.w 1b
+    pop {r4-r11, pc}
+    .size kemqtt_ntru_toeplitz_pair1_16, . - kemqtt_ntru_toeplitz_pair1_16
+    .section .text.kemqtt_ntru_toeplitz_pair1_22,"ax",%progbits
+    .align 2
+    .global kemqtt_ntru_toeplitz_pair1_22
+    .type kemqtt_ntru_toeplitz_pair1_22, %function
+    .thumb_func
+kemqtt_ntru_toeplitz_pair1_22:
+    push {r4-r11, lr}
+    movs r2, #44
+1:
+    ldr r3, [r1, #0]
+    ldr r4, [r1, #352]
+    ldr r5, [r1, #704]
+    uadd16 r6, r4, r3
+    str r6, [r0, #0]
+    usub16 r3, r4, r3
+    str r3, [r0, #704]
+    uadd16 r3, r5, r4
+    str r3, [r0, #352]
+    usub16 r4, r5, r4
+    str r4, [r0, #1056]
+    ldr r3, [r1, #4]
+    ldr r4, [r1, #356]
+    ldr r5, [r1, #708]
+    uadd16 r6, r4, r3
+    str r6, [r0, #4]
+    usub16 r3, r4, r3
+    str r3, [r0, #708]
+    uadd16 r3, r5, r4
+    str r3, [r0, #356]
+    usub16 r4, r5, r4
+    str r4, [r0, #1060]
+    adds r0, #8
+    adds r1, #8
+    subs r2, #1
+    bne.w 1b
+    pop {r4-r11, pc}
+    .size kemqtt_ntru_toeplitz_pair1_22, . - kemqtt_ntru_toeplitz_pair1_22
+    .section .text.kemqtt_ntru_toeplitz_pair1_26,"ax",%progbits
+    .align 2
+    .global kemqtt_ntru_toeplitz_pair1_26
+    .type kemqtt_ntru_toeplitz_pair1_26, %function
+    .thumb_func
+kemqtt_ntru_toeplitz_pair1_26:
+    push {r4-r11, lr}
+    movs r2, #52
+1:
+    ldr r3, [r1, #0]
+    ldr r4, [r1, #416]
+    ldr r5, [r1, #832]
+    uadd16 r6, r4, r3
+    str r6, [r0, #0]
+    usub16 r3, r4, r3
+    str r3, [r0, #832]
+    uadd16 r3, r5, r4
+    str r3, [r0, #416]
+    usub16 r4, r5, r4
+    str r4, [r0, #1248]
+    ldr r3, [r1, #4]
+    ldr r4, [r1, #420]
+    ldr r5, [r1, #836]
+    uadd16 r6, r4, r3
+    str r6, [r0, #4]
+    usub16 r3, r4, r3
+    str r3, [r0, #836]
+    uadd16 r3, r5, r4
+    str r3, [r0, #420]
+    usub16 r4, r5, r4
+    str r4, [r0, #1252]
+    adds r0, #8
+    adds r1, #8
+    subs r2, #1
+    bne.w 1b
+    pop {r4-r11, pc}
+    .size kemqtt_ntru_toeplitz_pair1_26, . - kemqtt_ntru_toeplitz_pair1_26
+    .section .text.kemqtt_ntru_toeplitz_pair2_16,"ax",%progbits
+    .align 2
+    .global kemqtt_ntru_toeplitz_pair2_16
+    .type kemqtt_ntru_toeplitz_pair2_16, %function
+    .thumb_func
+kemqtt_ntru_toeplitz_pair2_16:
+    push {r4-r11, lr}
+    movs r2, #32
+1:
+    ldr r3, [r1, #0]
+    ldr r4, [r1, #256]
+    ldr r5, [r1, #512]
+    uadd16 r3, r3, r3
+    uadd16 r6, r4, r3
+    str r6, [r0, #0]
+    usub16 r3, r4, r3
+    str r3, [r0, #512]
+    uadd16 r4, r4, r4
+    uadd16 r3, r5, r4
+    str r3, [r0, #256]
+    usub16 r4, r5, r4
+    str r4, [r0, #768]
+    ldr r3, [r1, #4]
+    ldr r4, [r1, #260]
+    ldr r5, [r1, #516]
+    uadd16 r3, r3, r3
+    uadd16 r6, r4, r3
+    str r6, [r0, #4]
+    usub16 r3, r4, r3
+    str r3, [r0, #516]
+    uadd16 r4, r4, r4
+    uadd16 r3, r5, r4
+    str r3, [r0, #260]
+    usub16 r4, r5, r4
+    str r4, [r0, #772]
+    adds r0, #8
+    adds r1, #8
+    subs r2, #1
+    bne.w 1b
+    pop {r4-r11, pc}
+    .size kemqtt_ntru_toeplitz_pair2_16, . - kemqtt_ntru_toeplitz_pair2_16
+    .section .text.kemqtt_ntru_toeplitz_pair2_22,"ax",%progbits
+    .align 2
+    .global kemqtt_ntru_toeplitz_pair2_22
+    .type kemqtt_ntru_toeplitz_pair2_22, %function
+    .thumb_func
+kemqtt_ntru_toeplitz_pair2_22:
+    push {r4-r11, lr}
+    movs r2, #44
+1:
+    ldr r3, [r1, #0]
+    ldr r4, [r1, #352]
+    ldr r5, [r1, #704]
+    uadd16 r3, r3, r3
+    uadd16 r6, r4, r3
+    str r6, [r0, #0]
+    usub16 r3, r4, r3
+    str r3, [r0, #704]
+    uadd16 r4, r4, r4
+    uadd16 r3, r5, r4
+    str r3, [r0, #352]
+    usub16 r4, r5, r4
+    str r4, [r0, #1056]
+    ldr r3, [r1, #4]
+    ldr r4, [r1, #356]
+    ldr r5, [r1, #708]
+    uadd16 r3, r3, r3
+    uadd16 r6, r4, r3
+    str r6, [r0, #4]
+    usub16 r3, r4, r3
+    str r3, [r0, #708]
+    uadd16 r4, r4, r4
+    uadd16 r3, r5, r4
+    str r3, [r0, #356]
+    usub16 r4, r5, r4
+    str r4, [r0, #1060]
+    adds r0, #8
+    adds r1, #8
+    subs r2, #1
+    bne.w 1b
+    pop {r4-r11, pc}
+    .size kemqtt_ntru_toeplitz_pair2_22, . - kemqtt_ntru_toeplitz_pair2_22
+    .section .text.kemqtt_ntru_toeplitz_pair2_26,"ax",%progbits
+    .align 2
+    .global kemqtt_ntru_toeplitz_pair2_26
+    .type kemqtt_ntru_toeplitz_pair2_26, %function
+    .thumb_func
+kemqtt_ntru_toeplitz_pair2_26:
+    push {r4-r11, lr}
+    movs r2, #52
+1:
+    ldr r3, [r1, #0]
+    ldr r4, [r1, #416]
+    ldr r5, [r1, #832]
+    uadd16 r3, r3, r3
+    uadd16 r6, r4, r3
+    str r6, [r0, #0]
+    usub16 r3, r4, r3
+    str r3, [r0, #832]
+    uadd16 r4, r4, r4
+    uadd16 r3, r5, r4
+    str r3, [r0, #416]
+    usub16 r4, r5, r4
+    str r4, [r0, #1248]
+    ldr r3, [r1, #4]
+    ldr r4, [r1, #420]
+    ldr r5, [r1, #836]
+    uadd16 r3, r3, r3
+    uadd16 r6, r4, r3
+    str r6, [r0, #4]
+    usub16 r3, r4, r3
+    str r3, [r0, #836]
+    uadd16 r4, r4, r4
+    uadd16 r3, r5, r4
+    str r3, [r0, #420]
+    usub16 r4, r5, r4
+    str r4, [r0, #1252]
+    adds r0, #8
+    adds r1, #8
+    subs r2, #1
+    bne.w 1b
+    pop {r4-r11, pc}
+    .size kemqtt_ntru_toeplitz_pair2_26, . - kemqtt_ntru_toeplitz_pair2_26
     .section .text.kemqtt_ntru_toeplitz_vectors_16,"ax",%progbits
     .align 2
     .global kemqtt_ntru_toeplitz_vectors_16
@@ -330,7 +837,7 @@ kemqtt_ntru_toeplitz_vectors_16:
     push {r4-r11, lr}
     movw r2, #43691
     movt r2, #52429
-    movs r1, #64
+    movs r1, #32
 1:
     ldr r3, [r0, #768]
     ldr r4, [r0, #512]
@@ -388,7 +895,63 @@ kemqtt_ntru_toeplitz_vectors_16:
     str r8, [r0, #1024]
     str r9, [r0, #1280]
     str r7, [r0, #1536]
-    adds r0, #4
+    ldr r3, [r0, #772]
+    ldr r4, [r0, #516]
+    ldr r5, [r0, #260]
+    ldr r6, [r0, #4]
+    uadd16 r7, r6, r6
+    uadd16 r7, r7, r7
+    uadd16 r7, r7, r7
+    smulbb r8, r3, r2
+    smultb r3, r3, r2
+    pkhbt r3, r8, r3, lsl #16
+    smulbb r8, r4, r2
+    smultb r4, r4, r2
+    pkhbt r4, r8, r4, lsl #16
+    smulbb r8, r5, r2
+    smultb r5, r5, r2
+    pkhbt r5, r8, r5, lsl #16
+    smulbb r8, r6, r2
+    smultb r6, r6, r2
+    pkhbt r6, r8, r6, lsl #16
+    uadd16 r8, r6, r6
+    uadd16 r8, r8, r8
+    uadd16 r9, r5, r5
+    uadd16 r9, r9, r9
+    uadd16 r9, r3, r9
+    uadd16 r8, r4, r8
+    uadd16 r8, r8, r8
+    uadd16 r10, r9, r8
+    usub16 r8, r9, r8
+    uadd16 r9, r6, r6
+    uadd16 r9, r9, r6
+    uadd16 r9, r9, r5
+    uadd16 r11, r9, r9
+    uadd16 r9, r11, r9
+    uadd16 r9, r9, r4
+    uadd16 r11, r9, r9
+    uadd16 r9, r11, r9
+    uadd16 r9, r9, r3
+    uadd16 r5, r3, r5
+    uadd16 r6, r4, r6
+    uadd16 r4, r5, r6
+    usub16 r6, r5, r6
+    uadd16 r3, r3, r3
+    uadd16 r4, r4, r4
+    smulbt r5, r8, r2
+    smultt r8, r8, r2
+    pkhbt r8, r5, r8, lsl #16
+    smulbt r5, r9, r2
+    smultt r9, r9, r2
+    pkhbt r9, r5, r9, lsl #16
+    str r3, [r0, #4]
+    str r4, [r0, #260]
+    str r6, [r0, #516]
+    str r10, [r0, #772]
+    str r8, [r0, #1028]
+    str r9, [r0, #1284]
+    str r7, [r0, #1540]
+    adds r0, #8
     subs r1, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -402,7 +965,7 @@ kemqtt_ntru_toeplitz_vectors_22:
     push {r4-r11, lr}
     movw r2, #43691
     movt r2, #52429
-    movs r1, #88
+    movs r1, #44
 1:
     ldr r3, [r0, #1056]
     ldr r4, [r0, #704]
@@ -460,7 +1023,63 @@ kemqtt_ntru_toeplitz_vectors_22:
     str r8, [r0, #1408]
     str r9, [r0, #1760]
     str r7, [r0, #2112]
-    adds r0, #4
+    ldr r3, [r0, #1060]
+    ldr r4, [r0, #708]
+    ldr r5, [r0, #356]
+    ldr r6, [r0, #4]
+    uadd16 r7, r6, r6
+    uadd16 r7, r7, r7
+    uadd16 r7, r7, r7
+    smulbb r8, r3, r2
+    smultb r3, r3, r2
+    pkhbt r3, r8, r3, lsl #16
+    smulbb r8, r4, r2
+    smultb r4, r4, r2
+    pkhbt r4, r8, r4, lsl #16
+    smulbb r8, r5, r2
+    smultb r5, r5, r2
+    pkhbt r5, r8, r5, lsl #16
+    smulbb r8, r6, r2
+    smultb r6, r6, r2
+    pkhbt r6, r8, r6, lsl #16
+    uadd16 r8, r6, r6
+    uadd16 r8, r8, r8
+    uadd16 r9, r5, r5
+    uadd16 r9, r9, r9
+    uadd16 r9, r3, r9
+    uadd16 r8, r4, r8
+    uadd16 r8, r8, r8
+    uadd16 r10, r9, r8
+    usub16 r8, r9, r8
+    uadd16 r9, r6, r6
+    uadd16 r9, r9, r6
+    uadd16 r9, r9, r5
+    uadd16 r11, r9, r9
+    uadd16 r9, r11, r9
+    uadd16 r9, r9, r4
+    uadd16 r11, r9, r9
+    uadd16 r9, r11, r9
+    uadd16 r9, r9, r3
+    uadd16 r5, r3, r5
+    uadd16 r6, r4, r6
+    uadd16 r4, r5, r6
+    usub16 r6, r5, r6
+    uadd16 r3, r3, r3
+    uadd16 r4, r4, r4
+    smulbt r5, r8, r2
+    smultt r8, r8, r2
+    pkhbt r8, r5, r8, lsl #16
+    smulbt r5, r9, r2
+    smultt r9, r9, r2
+    pkhbt r9, r5, r9, lsl #16
+    str r3, [r0, #4]
+    str r4, [r0, #356]
+    str r6, [r0, #708]
+    str r10, [r0, #1060]
+    str r8, [r0, #1412]
+    str r9, [r0, #1764]
+    str r7, [r0, #2116]
+    adds r0, #8
     subs r1, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -474,7 +1093,7 @@ kemqtt_ntru_toeplitz_vectors_26:
     push {r4-r11, lr}
     movw r2, #43691
     movt r2, #52429
-    movs r1, #104
+    movs r1, #52
 1:
     ldr r3, [r0, #1248]
     ldr r4, [r0, #832]
@@ -532,7 +1151,63 @@ kemqtt_ntru_toeplitz_vectors_26:
     str r8, [r0, #1664]
     str r9, [r0, #2080]
     str r7, [r0, #2496]
-    adds r0, #4
+    ldr r3, [r0, #1252]
+    ldr r4, [r0, #836]
+    ldr r5, [r0, #420]
+    ldr r6, [r0, #4]
+    uadd16 r7, r6, r6
+    uadd16 r7, r7, r7
+    uadd16 r7, r7, r7
+    smulbb r8, r3, r2
+    smultb r3, r3, r2
+    pkhbt r3, r8, r3, lsl #16
+    smulbb r8, r4, r2
+    smultb r4, r4, r2
+    pkhbt r4, r8, r4, lsl #16
+    smulbb r8, r5, r2
+    smultb r5, r5, r2
+    pkhbt r5, r8, r5, lsl #16
+    smulbb r8, r6, r2
+    smultb r6, r6, r2
+    pkhbt r6, r8, r6, lsl #16
+    uadd16 r8, r6, r6
+    uadd16 r8, r8, r8
+    uadd16 r9, r5, r5
+    uadd16 r9, r9, r9
+    uadd16 r9, r3, r9
+    uadd16 r8, r4, r8
+    uadd16 r8, r8, r8
+    uadd16 r10, r9, r8
+    usub16 r8, r9, r8
+    uadd16 r9, r6, r6
+    uadd16 r9, r9, r6
+    uadd16 r9, r9, r5
+    uadd16 r11, r9, r9
+    uadd16 r9, r11, r9
+    uadd16 r9, r9, r4
+    uadd16 r11, r9, r9
+    uadd16 r9, r11, r9
+    uadd16 r9, r9, r3
+    uadd16 r5, r3, r5
+    uadd16 r6, r4, r6
+    uadd16 r4, r5, r6
+    usub16 r6, r5, r6
+    uadd16 r3, r3, r3
+    uadd16 r4, r4, r4
+    smulbt r5, r8, r2
+    smultt r8, r8, r2
+    pkhbt r8, r5, r8, lsl #16
+    smulbt r5, r9, r2
+    smultt r9, r9, r2
+    pkhbt r9, r5, r9, lsl #16
+    str r3, [r0, #4]
+    str r4, [r0, #420]
+    str r6, [r0, #836]
+    str r10, [r0, #1252]
+    str r8, [r0, #1668]
+    str r9, [r0, #2084]
+    str r7, [r0, #2500]
+    adds r0, #8
     subs r1, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -544,7 +1219,7 @@ kemqtt_ntru_toeplitz_vectors_26:
     .thumb_func
 kemqtt_ntru_toeplitz_join_16:
     push {r4-r11, lr}
-    movs r1, #64
+    movs r1, #32
 1:
     ldr r2, [r0, #0]
     ldr r3, [r0, #256]
@@ -582,7 +1257,43 @@ kemqtt_ntru_toeplitz_join_16:
     uadd16 r7, r6, r7
     uadd16 r8, r7, r8
     str r8, [r0, #768]
-    adds r0, #4
+    ldr r2, [r0, #4]
+    ldr r3, [r0, #260]
+    ldr r4, [r0, #516]
+    ldr r5, [r0, #772]
+    ldr r6, [r0, #1028]
+    ldr r7, [r0, #1284]
+    ldr r8, [r0, #1540]
+    uadd16 r9, r3, r4
+    usub16 r4, r3, r4
+    uadd16 r3, r5, r6
+    usub16 r6, r5, r6
+    uadd16 r6, r6, r6
+    usub16 r5, r9, r3
+    uadd16 r5, r5, r7
+    usub16 r2, r5, r2
+    str r2, [r0, #4]
+    uadd16 r2, r7, r7
+    uadd16 r7, r2, r7
+    usub16 r2, r4, r6
+    uadd16 r2, r2, r7
+    str r2, [r0, #260]
+    uadd16 r2, r7, r7
+    uadd16 r7, r2, r7
+    uadd16 r3, r3, r3
+    uadd16 r3, r3, r3
+    usub16 r3, r9, r3
+    uadd16 r3, r3, r7
+    str r3, [r0, #516]
+    uadd16 r3, r7, r7
+    uadd16 r7, r3, r7
+    uadd16 r6, r6, r6
+    uadd16 r6, r6, r6
+    usub16 r6, r4, r6
+    uadd16 r7, r6, r7
+    uadd16 r8, r7, r8
+    str r8, [r0, #772]
+    adds r0, #8
     subs r1, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -594,7 +1305,7 @@ kemqtt_ntru_toeplitz_join_16:
     .thumb_func
 kemqtt_ntru_toeplitz_join_22:
     push {r4-r11, lr}
-    movs r1, #88
+    movs r1, #44
 1:
     ldr r2, [r0, #0]
     ldr r3, [r0, #352]
@@ -632,7 +1343,43 @@ kemqtt_ntru_toeplitz_join_22:
     uadd16 r7, r6, r7
     uadd16 r8, r7, r8
     str r8, [r0, #1056]
-    adds r0, #4
+    ldr r2, [r0, #4]
+    ldr r3, [r0, #356]
+    ldr r4, [r0, #708]
+    ldr r5, [r0, #1060]
+    ldr r6, [r0, #1412]
+    ldr r7, [r0, #1764]
+    ldr r8, [r0, #2116]
+    uadd16 r9, r3, r4
+    usub16 r4, r3, r4
+    uadd16 r3, r5, r6
+    usub16 r6, r5, r6
+    uadd16 r6, r6, r6
+    usub16 r5, r9, r3
+    uadd16 r5, r5, r7
+    usub16 r2, r5, r2
+    str r2, [r0, #4]
+    uadd16 r2, r7, r7
+    uadd16 r7, r2, r7
+    usub16 r2, r4, r6
+    uadd16 r2, r2, r7
+    str r2, [r0, #356]
+    uadd16 r2, r7, r7
+    uadd16 r7, r2, r7
+    uadd16 r3, r3, r3
+    uadd16 r3, r3, r3
+    usub16 r3, r9, r3
+    uadd16 r3, r3, r7
+    str r3, [r0, #708]
+    uadd16 r3, r7, r7
+    uadd16 r7, r3, r7
+    uadd16 r6, r6, r6
+    uadd16 r6, r6, r6
+    usub16 r6, r4, r6
+    uadd16 r7, r6, r7
+    uadd16 r8, r7, r8
+    str r8, [r0, #1060]
+    adds r0, #8
     subs r1, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -644,7 +1391,7 @@ kemqtt_ntru_toeplitz_join_22:
     .thumb_func
 kemqtt_ntru_toeplitz_join_26:
     push {r4-r11, lr}
-    movs r1, #104
+    movs r1, #52
 1:
     ldr r2, [r0, #0]
     ldr r3, [r0, #416]
@@ -682,11 +1429,176 @@ kemqtt_ntru_toeplitz_join_26:
     uadd16 r7, r6, r7
     uadd16 r8, r7, r8
     str r8, [r0, #1248]
-    adds r0, #4
+    ldr r2, [r0, #4]
+    ldr r3, [r0, #420]
+    ldr r4, [r0, #836]
+    ldr r5, [r0, #1252]
+    ldr r6, [r0, #1668]
+    ldr r7, [r0, #2084]
+    ldr r8, [r0, #2500]
+    uadd16 r9, r3, r4
+    usub16 r4, r3, r4
+    uadd16 r3, r5, r6
+    usub16 r6, r5, r6
+    uadd16 r6, r6, r6
+    usub16 r5, r9, r3
+    uadd16 r5, r5, r7
+    usub16 r2, r5, r2
+    str r2, [r0, #4]
+    uadd16 r2, r7, r7
+    uadd16 r7, r2, r7
+    usub16 r2, r4, r6
+    uadd16 r2, r2, r7
+    str r2, [r0, #420]
+    uadd16 r2, r7, r7
+    uadd16 r7, r2, r7
+    uadd16 r3, r3, r3
+    uadd16 r3, r3, r3
+    usub16 r3, r9, r3
+    uadd16 r3, r3, r7
+    str r3, [r0, #836]
+    uadd16 r3, r7, r7
+    uadd16 r7, r3, r7
+    uadd16 r6, r6, r6
+    uadd16 r6, r6, r6
+    usub16 r6, r4, r6
+    uadd16 r7, r6, r7
+    uadd16 r8, r7, r8
+    str r8, [r0, #1252]
+    adds r0, #8
     subs r1, #1
     bne.w 1b
     pop {r4-r11, pc}
     .size kemqtt_ntru_toeplitz_join_26, . - kemqtt_ntru_toeplitz_join_26
+    .section .text.kemqtt_ntru_toeplitz_shared_16,"ax",%progbits
+    .align 2
+    .global kemqtt_ntru_toeplitz_shared_16
+    .type kemqtt_ntru_toeplitz_shared_16, %function
+    .thumb_func
+kemqtt_ntru_toeplitz_shared_16:
+    push {r4-r11, lr}
+    movs r2, #8
+1:
+    ldr r3, [r0, #128]
+    ldr r4, [r0, #192]
+    ldr r5, [r0, #256]
+    ldr r6, [r0, #320]
+    usub16 r7, r4, r5
+    str r7, [r1, #192]
+    str r4, [r1, #0]
+    str r5, [r1, #64]
+    usub16 r3, r3, r4
+    str r3, [r1, #128]
+    usub16 r4, r5, r4
+    str r4, [r1, #256]
+    usub16 r5, r6, r5
+    str r5, [r1, #320]
+    ldr r3, [r0, #132]
+    ldr r4, [r0, #196]
+    ldr r5, [r0, #260]
+    ldr r6, [r0, #324]
+    usub16 r7, r4, r5
+    str r7, [r1, #196]
+    str r4, [r1, #4]
+    str r5, [r1, #68]
+    usub16 r3, r3, r4
+    str r3, [r1, #132]
+    usub16 r4, r5, r4
+    str r4, [r1, #260]
+    usub16 r5, r6, r5
+    str r5, [r1, #324]
+    adds r0, #8
+    adds r1, #8
+    subs r2, #1
+    bne.w 1b
+    pop {r4-r11, pc}
+    .size kemqtt_ntru_toeplitz_shared_16, . - kemqtt_ntru_toeplitz_shared_16
+    .section .text.kemqtt_ntru_toeplitz_shared_22,"ax",%progbits
+    .align 2
+    .global kemqtt_ntru_toeplitz_shared_22
+    .type kemqtt_ntru_toeplitz_shared_22, %function
+    .thumb_func
+kemqtt_ntru_toeplitz_shared_22:
+    push {r4-r11, lr}
+    movs r2, #11
+1:
+    ldr r3, [r0, #176]
+    ldr r4, [r0, #264]
+    ldr r5, [r0, #352]
+    ldr r6, [r0, #440]
+    usub16 r7, r4, r5
+    str r7, [r1, #264]
+    str r4, [r1, #0]
+    str r5, [r1, #88]
+    usub16 r3, r3, r4
+    str r3, [r1, #176]
+    usub16 r4, r5, r4
+    str r4, [r1, #352]
+    usub16 r5, r6, r5
+    str r5, [r1, #440]
+    ldr r3, [r0, #180]
+    ldr r4, [r0, #268]
+    ldr r5, [r0, #356]
+    ldr r6, [r0, #444]
+    usub16 r7, r4, r5
+    str r7, [r1, #268]
+    str r4, [r1, #4]
+    str r5, [r1, #92]
+    usub16 r3, r3, r4
+    str r3, [r1, #180]
+    usub16 r4, r5, r4
+    str r4, [r1, #356]
+    usub16 r5, r6, r5
+    str r5, [r1, #444]
+    adds r0, #8
+    adds r1, #8
+    subs r2, #1
+    bne.w 1b
+    pop {r4-r11, pc}
+    .size kemqtt_ntru_toeplitz_shared_22, . - kemqtt_ntru_toeplitz_shared_22
+    .section .text.kemqtt_ntru_toeplitz_shared_26,"ax",%progbits
+    .align 2
+    .global kemqtt_ntru_toeplitz_shared_26
+    .type kemqtt_ntru_toeplitz_shared_26, %function
+    .thumb_func
+kemqtt_ntru_toeplitz_shared_26:
+    push {r4-r11, lr}
+    movs r2, #13
+1:
+    ldr r3, [r0, #208]
+    ldr r4, [r0, #312]
+    ldr r5, [r0, #416]
+    ldr r6, [r0, #520]
+    usub16 r7, r4, r5
+    str r7, [r1, #312]
+    str r4, [r1, #0]
+    str r5, [r1, #104]
+    usub16 r3, r3, r4
+    str r3, [r1, #208]
+    usub16 r4, r5, r4
+    str r4, [r1, #416]
+    usub16 r5, r6, r5
+    str r5, [r1, #520]
+    ldr r3, [r0, #212]
+    ldr r4, [r0, #316]
+    ldr r5, [r0, #420]
+    ldr r6, [r0, #524]
+    usub16 r7, r4, r5
+    str r7, [r1, #316]
+    str r4, [r1, #4]
+    str r5, [r1, #108]
+    usub16 r3, r3, r4
+    str r3, [r1, #212]
+    usub16 r4, r5, r4
+    str r4, [r1, #420]
+    usub16 r5, r6, r5
+    str r5, [r1, #524]
+    adds r0, #8
+    adds r1, #8
+    subs r2, #1
+    bne.w 1b
+    pop {r4-r11, pc}
+    .size kemqtt_ntru_toeplitz_shared_26, . - kemqtt_ntru_toeplitz_shared_26
     .section .text.kemqtt_ntru_toeplitz_halves_16,"ax",%progbits
     .align 2
     .global kemqtt_ntru_toeplitz_halves_16
@@ -694,7 +1606,7 @@ kemqtt_ntru_toeplitz_join_26:
     .thumb_func
 kemqtt_ntru_toeplitz_halves_16:
     push {r4-r11, lr}
-    movs r2, #16
+    movs r2, #8
 1:
     ldr r3, [r0, #0]
     ldr r4, [r0, #64]
@@ -709,41 +1621,67 @@ kemqtt_ntru_toeplitz_halves_16:
     usub16 r11, r5, r7
     usub16 r12, r6, r8
     usub16 lr, r4, r11
-    str lr, [r1, #576]
-    str r4, [r1, #384]
-    str r11, [r1, #448]
+    str lr, [r1, #192]
+    str r4, [r1, #0]
+    str r11, [r1, #64]
     usub16 r3, r3, r4
-    str r3, [r1, #512]
+    str r3, [r1, #128]
     usub16 r4, r11, r4
-    str r4, [r1, #640]
+    str r4, [r1, #256]
     usub16 r11, r12, r11
-    str r11, [r1, #704]
-    usub16 r11, r7, r5
-    usub16 r12, r8, r6
-    usub16 r9, r9, r7
-    usub16 r10, r10, r8
-    usub16 r4, r12, r9
-    str r4, [r1, #960]
-    str r12, [r1, #768]
-    str r9, [r1, #832]
-    usub16 r11, r11, r12
-    str r11, [r1, #896]
-    usub16 r12, r9, r12
-    str r12, [r1, #1024]
-    usub16 r9, r10, r9
-    str r9, [r1, #1088]
-    usub16 r9, r6, r7
-    str r9, [r1, #192]
-    str r6, [r1, #0]
-    str r7, [r1, #64]
+    str r11, [r1, #320]
+    usub16 r5, r7, r5
+    usub16 r6, r8, r6
+    usub16 r7, r9, r7
+    usub16 r8, r10, r8
+    usub16 r10, r6, r7
+    str r10, [r1, #576]
+    str r6, [r1, #384]
+    str r7, [r1, #448]
     usub16 r5, r5, r6
-    str r5, [r1, #128]
+    str r5, [r1, #512]
     usub16 r6, r7, r6
-    str r6, [r1, #256]
+    str r6, [r1, #640]
     usub16 r7, r8, r7
-    str r7, [r1, #320]
-    adds r0, #4
-    adds r1, #4
+    str r7, [r1, #704]
+    ldr r3, [r0, #4]
+    ldr r4, [r0, #68]
+    ldr r5, [r0, #132]
+    ldr r6, [r0, #196]
+    ldr r7, [r0, #260]
+    ldr r8, [r0, #324]
+    ldr r9, [r0, #388]
+    ldr r10, [r0, #452]
+    usub16 r3, r3, r5
+    usub16 r4, r4, r6
+    usub16 r11, r5, r7
+    usub16 r12, r6, r8
+    usub16 lr, r4, r11
+    str lr, [r1, #196]
+    str r4, [r1, #4]
+    str r11, [r1, #68]
+    usub16 r3, r3, r4
+    str r3, [r1, #132]
+    usub16 r4, r11, r4
+    str r4, [r1, #260]
+    usub16 r11, r12, r11
+    str r11, [r1, #324]
+    usub16 r5, r7, r5
+    usub16 r6, r8, r6
+    usub16 r7, r9, r7
+    usub16 r8, r10, r8
+    usub16 r10, r6, r7
+    str r10, [r1, #580]
+    str r6, [r1, #388]
+    str r7, [r1, #452]
+    usub16 r5, r5, r6
+    str r5, [r1, #516]
+    usub16 r6, r7, r6
+    str r6, [r1, #644]
+    usub16 r7, r8, r7
+    str r7, [r1, #708]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -755,7 +1693,7 @@ kemqtt_ntru_toeplitz_halves_16:
     .thumb_func
 kemqtt_ntru_toeplitz_halves_22:
     push {r4-r11, lr}
-    movs r2, #22
+    movs r2, #11
 1:
     ldr r3, [r0, #0]
     ldr r4, [r0, #88]
@@ -770,41 +1708,67 @@ kemqtt_ntru_toeplitz_halves_22:
     usub16 r11, r5, r7
     usub16 r12, r6, r8
     usub16 lr, r4, r11
-    str lr, [r1, #792]
-    str r4, [r1, #528]
-    str r11, [r1, #616]
+    str lr, [r1, #264]
+    str r4, [r1, #0]
+    str r11, [r1, #88]
     usub16 r3, r3, r4
-    str r3, [r1, #704]
+    str r3, [r1, #176]
     usub16 r4, r11, r4
-    str r4, [r1, #880]
+    str r4, [r1, #352]
     usub16 r11, r12, r11
-    str r11, [r1, #968]
-    usub16 r11, r7, r5
-    usub16 r12, r8, r6
-    usub16 r9, r9, r7
-    usub16 r10, r10, r8
-    usub16 r4, r12, r9
-    str r4, [r1, #1320]
-    str r12, [r1, #1056]
-    str r9, [r1, #1144]
-    usub16 r11, r11, r12
-    str r11, [r1, #1232]
-    usub16 r12, r9, r12
-    str r12, [r1, #1408]
-    usub16 r9, r10, r9
-    str r9, [r1, #1496]
-    usub16 r9, r6, r7
-    str r9, [r1, #264]
-    str r6, [r1, #0]
-    str r7, [r1, #88]
+    str r11, [r1, #440]
+    usub16 r5, r7, r5
+    usub16 r6, r8, r6
+    usub16 r7, r9, r7
+    usub16 r8, r10, r8
+    usub16 r10, r6, r7
+    str r10, [r1, #792]
+    str r6, [r1, #528]
+    str r7, [r1, #616]
     usub16 r5, r5, r6
-    str r5, [r1, #176]
+    str r5, [r1, #704]
     usub16 r6, r7, r6
-    str r6, [r1, #352]
+    str r6, [r1, #880]
     usub16 r7, r8, r7
-    str r7, [r1, #440]
-    adds r0, #4
-    adds r1, #4
+    str r7, [r1, #968]
+    ldr r3, [r0, #4]
+    ldr r4, [r0, #92]
+    ldr r5, [r0, #180]
+    ldr r6, [r0, #268]
+    ldr r7, [r0, #356]
+    ldr r8, [r0, #444]
+    ldr r9, [r0, #532]
+    ldr r10, [r0, #620]
+    usub16 r3, r3, r5
+    usub16 r4, r4, r6
+    usub16 r11, r5, r7
+    usub16 r12, r6, r8
+    usub16 lr, r4, r11
+    str lr, [r1, #268]
+    str r4, [r1, #4]
+    str r11, [r1, #92]
+    usub16 r3, r3, r4
+    str r3, [r1, #180]
+    usub16 r4, r11, r4
+    str r4, [r1, #356]
+    usub16 r11, r12, r11
+    str r11, [r1, #444]
+    usub16 r5, r7, r5
+    usub16 r6, r8, r6
+    usub16 r7, r9, r7
+    usub16 r8, r10, r8
+    usub16 r10, r6, r7
+    str r10, [r1, #796]
+    str r6, [r1, #532]
+    str r7, [r1, #620]
+    usub16 r5, r5, r6
+    str r5, [r1, #708]
+    usub16 r6, r7, r6
+    str r6, [r1, #884]
+    usub16 r7, r8, r7
+    str r7, [r1, #972]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -816,7 +1780,7 @@ kemqtt_ntru_toeplitz_halves_22:
     .thumb_func
 kemqtt_ntru_toeplitz_halves_26:
     push {r4-r11, lr}
-    movs r2, #26
+    movs r2, #13
 1:
     ldr r3, [r0, #0]
     ldr r4, [r0, #104]
@@ -831,41 +1795,67 @@ kemqtt_ntru_toeplitz_halves_26:
     usub16 r11, r5, r7
     usub16 r12, r6, r8
     usub16 lr, r4, r11
-    str lr, [r1, #936]
-    str r4, [r1, #624]
-    str r11, [r1, #728]
+    str lr, [r1, #312]
+    str r4, [r1, #0]
+    str r11, [r1, #104]
     usub16 r3, r3, r4
-    str r3, [r1, #832]
+    str r3, [r1, #208]
     usub16 r4, r11, r4
-    str r4, [r1, #1040]
+    str r4, [r1, #416]
     usub16 r11, r12, r11
-    str r11, [r1, #1144]
-    usub16 r11, r7, r5
-    usub16 r12, r8, r6
-    usub16 r9, r9, r7
-    usub16 r10, r10, r8
-    usub16 r4, r12, r9
-    str r4, [r1, #1560]
-    str r12, [r1, #1248]
-    str r9, [r1, #1352]
-    usub16 r11, r11, r12
-    str r11, [r1, #1456]
-    usub16 r12, r9, r12
-    str r12, [r1, #1664]
-    usub16 r9, r10, r9
-    str r9, [r1, #1768]
-    usub16 r9, r6, r7
-    str r9, [r1, #312]
-    str r6, [r1, #0]
-    str r7, [r1, #104]
+    str r11, [r1, #520]
+    usub16 r5, r7, r5
+    usub16 r6, r8, r6
+    usub16 r7, r9, r7
+    usub16 r8, r10, r8
+    usub16 r10, r6, r7
+    str r10, [r1, #936]
+    str r6, [r1, #624]
+    str r7, [r1, #728]
     usub16 r5, r5, r6
-    str r5, [r1, #208]
+    str r5, [r1, #832]
     usub16 r6, r7, r6
-    str r6, [r1, #416]
+    str r6, [r1, #1040]
     usub16 r7, r8, r7
-    str r7, [r1, #520]
-    adds r0, #4
-    adds r1, #4
+    str r7, [r1, #1144]
+    ldr r3, [r0, #4]
+    ldr r4, [r0, #108]
+    ldr r5, [r0, #212]
+    ldr r6, [r0, #316]
+    ldr r7, [r0, #420]
+    ldr r8, [r0, #524]
+    ldr r9, [r0, #628]
+    ldr r10, [r0, #732]
+    usub16 r3, r3, r5
+    usub16 r4, r4, r6
+    usub16 r11, r5, r7
+    usub16 r12, r6, r8
+    usub16 lr, r4, r11
+    str lr, [r1, #316]
+    str r4, [r1, #4]
+    str r11, [r1, #108]
+    usub16 r3, r3, r4
+    str r3, [r1, #212]
+    usub16 r4, r11, r4
+    str r4, [r1, #420]
+    usub16 r11, r12, r11
+    str r11, [r1, #524]
+    usub16 r5, r7, r5
+    usub16 r6, r8, r6
+    usub16 r7, r9, r7
+    usub16 r8, r10, r8
+    usub16 r10, r6, r7
+    str r10, [r1, #940]
+    str r6, [r1, #628]
+    str r7, [r1, #732]
+    usub16 r5, r5, r6
+    str r5, [r1, #836]
+    usub16 r6, r7, r6
+    str r6, [r1, #1044]
+    usub16 r7, r8, r7
+    str r7, [r1, #1148]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -877,7 +1867,7 @@ kemqtt_ntru_toeplitz_halves_26:
     .thumb_func
 kemqtt_ntru_toeplitz_sums_16:
     push {r4-r11, lr}
-    movs r2, #16
+    movs r2, #8
 1:
     ldr r3, [r0, #0]
     ldr r4, [r0, #64]
@@ -897,8 +1887,26 @@ kemqtt_ntru_toeplitz_sums_16:
     str r6, [r1, #64]
     uadd16 r6, r5, r6
     str r6, [r1, #0]
-    adds r0, #4
-    adds r1, #4
+    ldr r3, [r0, #4]
+    ldr r4, [r0, #68]
+    ldr r5, [r0, #132]
+    ldr r6, [r0, #196]
+    str r3, [r1, #516]
+    str r4, [r1, #452]
+    uadd16 r7, r3, r4
+    str r7, [r1, #388]
+    str r5, [r1, #324]
+    str r6, [r1, #260]
+    uadd16 r7, r5, r6
+    str r7, [r1, #196]
+    uadd16 r5, r3, r5
+    uadd16 r6, r4, r6
+    str r5, [r1, #132]
+    str r6, [r1, #68]
+    uadd16 r6, r5, r6
+    str r6, [r1, #4]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -910,7 +1918,7 @@ kemqtt_ntru_toeplitz_sums_16:
     .thumb_func
 kemqtt_ntru_toeplitz_sums_22:
     push {r4-r11, lr}
-    movs r2, #22
+    movs r2, #11
 1:
     ldr r3, [r0, #0]
     ldr r4, [r0, #88]
@@ -930,8 +1938,26 @@ kemqtt_ntru_toeplitz_sums_22:
     str r6, [r1, #88]
     uadd16 r6, r5, r6
     str r6, [r1, #0]
-    adds r0, #4
-    adds r1, #4
+    ldr r3, [r0, #4]
+    ldr r4, [r0, #92]
+    ldr r5, [r0, #180]
+    ldr r6, [r0, #268]
+    str r3, [r1, #708]
+    str r4, [r1, #620]
+    uadd16 r7, r3, r4
+    str r7, [r1, #532]
+    str r5, [r1, #444]
+    str r6, [r1, #356]
+    uadd16 r7, r5, r6
+    str r7, [r1, #268]
+    uadd16 r5, r3, r5
+    uadd16 r6, r4, r6
+    str r5, [r1, #180]
+    str r6, [r1, #92]
+    uadd16 r6, r5, r6
+    str r6, [r1, #4]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -943,7 +1969,7 @@ kemqtt_ntru_toeplitz_sums_22:
     .thumb_func
 kemqtt_ntru_toeplitz_sums_26:
     push {r4-r11, lr}
-    movs r2, #26
+    movs r2, #13
 1:
     ldr r3, [r0, #0]
     ldr r4, [r0, #104]
@@ -963,8 +1989,26 @@ kemqtt_ntru_toeplitz_sums_26:
     str r6, [r1, #104]
     uadd16 r6, r5, r6
     str r6, [r1, #0]
-    adds r0, #4
-    adds r1, #4
+    ldr r3, [r0, #4]
+    ldr r4, [r0, #108]
+    ldr r5, [r0, #212]
+    ldr r6, [r0, #316]
+    str r3, [r1, #836]
+    str r4, [r1, #732]
+    uadd16 r7, r3, r4
+    str r7, [r1, #628]
+    str r5, [r1, #524]
+    str r6, [r1, #420]
+    uadd16 r7, r5, r6
+    str r7, [r1, #316]
+    uadd16 r5, r3, r5
+    uadd16 r6, r4, r6
+    str r5, [r1, #212]
+    str r6, [r1, #108]
+    uadd16 r6, r5, r6
+    str r6, [r1, #4]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -976,7 +2020,7 @@ kemqtt_ntru_toeplitz_sums_26:
     .thumb_func
 kemqtt_ntru_toeplitz_add_16:
     push {r4-r11, lr}
-    movs r2, #16
+    movs r2, #8
 1:
     ldr r3, [r1, #0]
     ldr r4, [r1, #64]
@@ -1001,8 +2045,31 @@ kemqtt_ntru_toeplitz_add_16:
     str r10, [r0, #128]
     uadd16 r11, r5, r11
     str r11, [r0, #192]
-    adds r0, #4
-    adds r1, #4
+    ldr r3, [r1, #4]
+    ldr r4, [r1, #68]
+    ldr r5, [r1, #132]
+    ldr r6, [r1, #196]
+    ldr r7, [r1, #260]
+    ldr r8, [r1, #324]
+    ldr r9, [r1, #388]
+    ldr r10, [r1, #452]
+    ldr r11, [r1, #516]
+    uadd16 r4, r3, r4
+    uadd16 r5, r3, r5
+    uadd16 r7, r6, r7
+    uadd16 r8, r6, r8
+    uadd16 r10, r9, r10
+    uadd16 r11, r9, r11
+    uadd16 r7, r4, r7
+    str r7, [r0, #4]
+    uadd16 r8, r5, r8
+    str r8, [r0, #68]
+    uadd16 r10, r4, r10
+    str r10, [r0, #132]
+    uadd16 r11, r5, r11
+    str r11, [r0, #196]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -1014,7 +2081,7 @@ kemqtt_ntru_toeplitz_add_16:
     .thumb_func
 kemqtt_ntru_toeplitz_add_22:
     push {r4-r11, lr}
-    movs r2, #22
+    movs r2, #11
 1:
     ldr r3, [r1, #0]
     ldr r4, [r1, #88]
@@ -1039,8 +2106,31 @@ kemqtt_ntru_toeplitz_add_22:
     str r10, [r0, #176]
     uadd16 r11, r5, r11
     str r11, [r0, #264]
-    adds r0, #4
-    adds r1, #4
+    ldr r3, [r1, #4]
+    ldr r4, [r1, #92]
+    ldr r5, [r1, #180]
+    ldr r6, [r1, #268]
+    ldr r7, [r1, #356]
+    ldr r8, [r1, #444]
+    ldr r9, [r1, #532]
+    ldr r10, [r1, #620]
+    ldr r11, [r1, #708]
+    uadd16 r4, r3, r4
+    uadd16 r5, r3, r5
+    uadd16 r7, r6, r7
+    uadd16 r8, r6, r8
+    uadd16 r10, r9, r10
+    uadd16 r11, r9, r11
+    uadd16 r7, r4, r7
+    str r7, [r0, #4]
+    uadd16 r8, r5, r8
+    str r8, [r0, #92]
+    uadd16 r10, r4, r10
+    str r10, [r0, #180]
+    uadd16 r11, r5, r11
+    str r11, [r0, #268]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -1052,7 +2142,7 @@ kemqtt_ntru_toeplitz_add_22:
     .thumb_func
 kemqtt_ntru_toeplitz_add_26:
     push {r4-r11, lr}
-    movs r2, #26
+    movs r2, #13
 1:
     ldr r3, [r1, #0]
     ldr r4, [r1, #104]
@@ -1077,8 +2167,31 @@ kemqtt_ntru_toeplitz_add_26:
     str r10, [r0, #208]
     uadd16 r11, r5, r11
     str r11, [r0, #312]
-    adds r0, #4
-    adds r1, #4
+    ldr r3, [r1, #4]
+    ldr r4, [r1, #108]
+    ldr r5, [r1, #212]
+    ldr r6, [r1, #316]
+    ldr r7, [r1, #420]
+    ldr r8, [r1, #524]
+    ldr r9, [r1, #628]
+    ldr r10, [r1, #732]
+    ldr r11, [r1, #836]
+    uadd16 r4, r3, r4
+    uadd16 r5, r3, r5
+    uadd16 r7, r6, r7
+    uadd16 r8, r6, r8
+    uadd16 r10, r9, r10
+    uadd16 r11, r9, r11
+    uadd16 r7, r4, r7
+    str r7, [r0, #4]
+    uadd16 r8, r5, r8
+    str r8, [r0, #108]
+    uadd16 r10, r4, r10
+    str r10, [r0, #212]
+    uadd16 r11, r5, r11
+    str r11, [r0, #316]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -1092,7 +2205,7 @@ kemqtt_ntru_toom_evaluate_16:
     push {r4-r11, lr}
     movw r3, #43691
     movt r3, #52429
-    movs r2, #64
+    movs r2, #32
 1:
     ldr r4, [r0, #0]
     ldr r5, [r0, #256]
@@ -1195,8 +2308,109 @@ kemqtt_ntru_toom_evaluate_16:
     str lr, [r1, #256]
     str r9, [r1, #768]
     str r11, [r1, #1280]
-    adds r0, #4
-    adds r1, #4
+    ldr r4, [r0, #4]
+    ldr r5, [r0, #260]
+    ldr r6, [r0, #516]
+    ldr r7, [r0, #772]
+    ldr r8, [r0, #1028]
+    ldr r9, [r0, #1284]
+    ldr r10, [r0, #1540]
+    ldr r11, [r0, #1796]
+    uadd16 r12, r7, r7
+    uadd16 r12, r12, r12
+    uadd16 r12, r12, r12
+    smulbb lr, r4, r3
+    smultb r4, r4, r3
+    pkhbt r4, lr, r4, lsl #16
+    smulbb lr, r5, r3
+    smultb r5, r5, r3
+    pkhbt r5, lr, r5, lsl #16
+    smulbb lr, r6, r3
+    smultb r6, r6, r3
+    pkhbt r6, lr, r6, lsl #16
+    smulbb lr, r7, r3
+    smultb r7, r7, r3
+    pkhbt r7, lr, r7, lsl #16
+    uadd16 lr, r7, r7
+    uadd16 lr, lr, lr
+    vmov s0, r12
+    uadd16 r12, r6, r6
+    uadd16 r12, r12, r12
+    uadd16 r12, r4, r12
+    uadd16 lr, r5, lr
+    uadd16 lr, lr, lr
+    vmov s1, r9
+    uadd16 r9, r12, lr
+    usub16 lr, r12, lr
+    uadd16 r12, r7, r7
+    uadd16 r12, r12, r7
+    uadd16 r12, r12, r6
+    vmov s2, r9
+    uadd16 r9, r12, r12
+    uadd16 r12, r9, r12
+    uadd16 r12, r12, r5
+    uadd16 r9, r12, r12
+    uadd16 r12, r9, r12
+    uadd16 r12, r12, r4
+    uadd16 r6, r4, r6
+    uadd16 r7, r5, r7
+    uadd16 r5, r6, r7
+    usub16 r7, r6, r7
+    uadd16 r4, r4, r4
+    uadd16 r5, r5, r5
+    smulbt r6, lr, r3
+    smultt lr, lr, r3
+    pkhbt lr, r6, lr, lsl #16
+    smulbt r6, r12, r3
+    smultt r12, r12, r3
+    pkhbt r12, r6, r12, lsl #16
+    uadd16 r6, r11, r11
+    uadd16 r6, r6, r6
+    uadd16 r9, r10, r10
+    uadd16 r9, r9, r9
+    uadd16 r9, r8, r9
+    vmov s3, r12
+    vmov r12, s1
+    uadd16 r6, r12, r6
+    uadd16 r6, r6, r6
+    vmov s4, lr
+    uadd16 lr, r9, r6
+    usub16 r6, r9, r6
+    uadd16 r9, r11, r11
+    uadd16 r9, r9, r11
+    uadd16 r9, r9, r10
+    vmov s5, r6
+    uadd16 r6, r9, r9
+    uadd16 r9, r6, r9
+    uadd16 r9, r9, r12
+    uadd16 r6, r9, r9
+    uadd16 r9, r6, r9
+    uadd16 r9, r9, r8
+    uadd16 r10, r8, r10
+    uadd16 r12, r12, r11
+    uadd16 r6, r10, r12
+    usub16 r12, r10, r12
+    str r4, [r0, #4]
+    str r5, [r0, #516]
+    str r7, [r0, #1028]
+    vmov r7, s2
+    str r7, [r0, #1540]
+    vmov r7, s4
+    str r7, [r1, #4]
+    vmov r7, s3
+    str r7, [r1, #516]
+    vmov r7, s0
+    str r7, [r1, #1028]
+    str r8, [r0, #260]
+    str r6, [r0, #772]
+    str r12, [r0, #1284]
+    str lr, [r0, #1796]
+    vmov lr, s5
+    str lr, [r1, #260]
+    str r9, [r1, #772]
+    str r11, [r1, #1284]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -1210,7 +2424,7 @@ kemqtt_ntru_toom_evaluate_22:
     push {r4-r11, lr}
     movw r3, #43691
     movt r3, #52429
-    movs r2, #88
+    movs r2, #44
 1:
     ldr r4, [r0, #0]
     ldr r5, [r0, #352]
@@ -1313,8 +2527,109 @@ kemqtt_ntru_toom_evaluate_22:
     str lr, [r1, #352]
     str r9, [r1, #1056]
     str r11, [r1, #1760]
-    adds r0, #4
-    adds r1, #4
+    ldr r4, [r0, #4]
+    ldr r5, [r0, #356]
+    ldr r6, [r0, #708]
+    ldr r7, [r0, #1060]
+    ldr r8, [r0, #1412]
+    ldr r9, [r0, #1764]
+    ldr r10, [r0, #2116]
+    ldr r11, [r0, #2468]
+    uadd16 r12, r7, r7
+    uadd16 r12, r12, r12
+    uadd16 r12, r12, r12
+    smulbb lr, r4, r3
+    smultb r4, r4, r3
+    pkhbt r4, lr, r4, lsl #16
+    smulbb lr, r5, r3
+    smultb r5, r5, r3
+    pkhbt r5, lr, r5, lsl #16
+    smulbb lr, r6, r3
+    smultb r6, r6, r3
+    pkhbt r6, lr, r6, lsl #16
+    smulbb lr, r7, r3
+    smultb r7, r7, r3
+    pkhbt r7, lr, r7, lsl #16
+    uadd16 lr, r7, r7
+    uadd16 lr, lr, lr
+    vmov s0, r12
+    uadd16 r12, r6, r6
+    uadd16 r12, r12, r12
+    uadd16 r12, r4, r12
+    uadd16 lr, r5, lr
+    uadd16 lr, lr, lr
+    vmov s1, r9
+    uadd16 r9, r12, lr
+    usub16 lr, r12, lr
+    uadd16 r12, r7, r7
+    uadd16 r12, r12, r7
+    uadd16 r12, r12, r6
+    vmov s2, r9
+    uadd16 r9, r12, r12
+    uadd16 r12, r9, r12
+    uadd16 r12, r12, r5
+    uadd16 r9, r12, r12
+    uadd16 r12, r9, r12
+    uadd16 r12, r12, r4
+    uadd16 r6, r4, r6
+    uadd16 r7, r5, r7
+    uadd16 r5, r6, r7
+    usub16 r7, r6, r7
+    uadd16 r4, r4, r4
+    uadd16 r5, r5, r5
+    smulbt r6, lr, r3
+    smultt lr, lr, r3
+    pkhbt lr, r6, lr, lsl #16
+    smulbt r6, r12, r3
+    smultt r12, r12, r3
+    pkhbt r12, r6, r12, lsl #16
+    uadd16 r6, r11, r11
+    uadd16 r6, r6, r6
+    uadd16 r9, r10, r10
+    uadd16 r9, r9, r9
+    uadd16 r9, r8, r9
+    vmov s3, r12
+    vmov r12, s1
+    uadd16 r6, r12, r6
+    uadd16 r6, r6, r6
+    vmov s4, lr
+    uadd16 lr, r9, r6
+    usub16 r6, r9, r6
+    uadd16 r9, r11, r11
+    uadd16 r9, r9, r11
+    uadd16 r9, r9, r10
+    vmov s5, r6
+    uadd16 r6, r9, r9
+    uadd16 r9, r6, r9
+    uadd16 r9, r9, r12
+    uadd16 r6, r9, r9
+    uadd16 r9, r6, r9
+    uadd16 r9, r9, r8
+    uadd16 r10, r8, r10
+    uadd16 r12, r12, r11
+    uadd16 r6, r10, r12
+    usub16 r12, r10, r12
+    str r4, [r0, #4]
+    str r5, [r0, #708]
+    str r7, [r0, #1412]
+    vmov r7, s2
+    str r7, [r0, #2116]
+    vmov r7, s4
+    str r7, [r1, #4]
+    vmov r7, s3
+    str r7, [r1, #708]
+    vmov r7, s0
+    str r7, [r1, #1412]
+    str r8, [r0, #356]
+    str r6, [r0, #1060]
+    str r12, [r0, #1764]
+    str lr, [r0, #2468]
+    vmov lr, s5
+    str lr, [r1, #356]
+    str r9, [r1, #1060]
+    str r11, [r1, #1764]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -1328,7 +2643,7 @@ kemqtt_ntru_toom_evaluate_26:
     push {r4-r11, lr}
     movw r3, #43691
     movt r3, #52429
-    movs r2, #104
+    movs r2, #52
 1:
     ldr r4, [r0, #0]
     ldr r5, [r0, #416]
@@ -1431,8 +2746,109 @@ kemqtt_ntru_toom_evaluate_26:
     str lr, [r1, #416]
     str r9, [r1, #1248]
     str r11, [r1, #2080]
-    adds r0, #4
-    adds r1, #4
+    ldr r4, [r0, #4]
+    ldr r5, [r0, #420]
+    ldr r6, [r0, #836]
+    ldr r7, [r0, #1252]
+    ldr r8, [r0, #1668]
+    ldr r9, [r0, #2084]
+    ldr r10, [r0, #2500]
+    ldr r11, [r0, #2916]
+    uadd16 r12, r7, r7
+    uadd16 r12, r12, r12
+    uadd16 r12, r12, r12
+    smulbb lr, r4, r3
+    smultb r4, r4, r3
+    pkhbt r4, lr, r4, lsl #16
+    smulbb lr, r5, r3
+    smultb r5, r5, r3
+    pkhbt r5, lr, r5, lsl #16
+    smulbb lr, r6, r3
+    smultb r6, r6, r3
+    pkhbt r6, lr, r6, lsl #16
+    smulbb lr, r7, r3
+    smultb r7, r7, r3
+    pkhbt r7, lr, r7, lsl #16
+    uadd16 lr, r7, r7
+    uadd16 lr, lr, lr
+    vmov s0, r12
+    uadd16 r12, r6, r6
+    uadd16 r12, r12, r12
+    uadd16 r12, r4, r12
+    uadd16 lr, r5, lr
+    uadd16 lr, lr, lr
+    vmov s1, r9
+    uadd16 r9, r12, lr
+    usub16 lr, r12, lr
+    uadd16 r12, r7, r7
+    uadd16 r12, r12, r7
+    uadd16 r12, r12, r6
+    vmov s2, r9
+    uadd16 r9, r12, r12
+    uadd16 r12, r9, r12
+    uadd16 r12, r12, r5
+    uadd16 r9, r12, r12
+    uadd16 r12, r9, r12
+    uadd16 r12, r12, r4
+    uadd16 r6, r4, r6
+    uadd16 r7, r5, r7
+    uadd16 r5, r6, r7
+    usub16 r7, r6, r7
+    uadd16 r4, r4, r4
+    uadd16 r5, r5, r5
+    smulbt r6, lr, r3
+    smultt lr, lr, r3
+    pkhbt lr, r6, lr, lsl #16
+    smulbt r6, r12, r3
+    smultt r12, r12, r3
+    pkhbt r12, r6, r12, lsl #16
+    uadd16 r6, r11, r11
+    uadd16 r6, r6, r6
+    uadd16 r9, r10, r10
+    uadd16 r9, r9, r9
+    uadd16 r9, r8, r9
+    vmov s3, r12
+    vmov r12, s1
+    uadd16 r6, r12, r6
+    uadd16 r6, r6, r6
+    vmov s4, lr
+    uadd16 lr, r9, r6
+    usub16 r6, r9, r6
+    uadd16 r9, r11, r11
+    uadd16 r9, r9, r11
+    uadd16 r9, r9, r10
+    vmov s5, r6
+    uadd16 r6, r9, r9
+    uadd16 r9, r6, r9
+    uadd16 r9, r9, r12
+    uadd16 r6, r9, r9
+    uadd16 r9, r6, r9
+    uadd16 r9, r9, r8
+    uadd16 r10, r8, r10
+    uadd16 r12, r12, r11
+    uadd16 r6, r10, r12
+    usub16 r12, r10, r12
+    str r4, [r0, #4]
+    str r5, [r0, #836]
+    str r7, [r0, #1668]
+    vmov r7, s2
+    str r7, [r0, #2500]
+    vmov r7, s4
+    str r7, [r1, #4]
+    vmov r7, s3
+    str r7, [r1, #836]
+    vmov r7, s0
+    str r7, [r1, #1668]
+    str r8, [r0, #420]
+    str r6, [r0, #1252]
+    str r12, [r0, #2084]
+    str lr, [r0, #2916]
+    vmov lr, s5
+    str lr, [r1, #420]
+    str r9, [r1, #1252]
+    str r11, [r1, #2084]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -1444,7 +2860,7 @@ kemqtt_ntru_toom_evaluate_26:
     .thumb_func
 kemqtt_ntru_toom_interpolate_16:
     push {r4-r11, lr}
-    movs r2, #64
+    movs r2, #32
 1:
     ldr r3, [r0, #0]
     ldr r4, [r0, #512]
@@ -1582,8 +2998,144 @@ kemqtt_ntru_toom_interpolate_16:
     uadd16 r9, r7, r9
     str r9, [r0, #1536]
     str r8, [r0, #1792]
-    adds r0, #4
-    adds r1, #4
+    ldr r3, [r0, #4]
+    ldr r4, [r0, #516]
+    ldr r5, [r0, #1028]
+    ldr r6, [r0, #1540]
+    ldr r7, [r1, #4]
+    ldr r8, [r1, #516]
+    ldr r9, [r1, #1028]
+    uadd16 r10, r4, r5
+    usub16 r5, r4, r5
+    uadd16 r4, r6, r7
+    usub16 r7, r6, r7
+    uadd16 r7, r7, r7
+    uadd16 r6, r3, r3
+    uadd16 r6, r6, r3
+    usub16 r3, r8, r3
+    uadd16 r8, r9, r9
+    usub16 r8, r3, r8
+    usub16 r8, r8, r9
+    uadd16 r3, r5, r5
+    uadd16 r3, r3, r3
+    usub16 r3, r7, r3
+    uadd16 r11, r10, r10
+    uadd16 r11, r11, r11
+    usub16 r11, r4, r11
+    usub16 r7, r5, r7
+    usub16 r4, r10, r4
+    uadd16 r10, r6, r6
+    uadd16 r10, r10, r10
+    uadd16 r5, r10, r6
+    uadd16 r12, r8, r8
+    uadd16 r12, r12, r12
+    uadd16 lr, r3, r3
+    usub16 lr, r12, lr
+    usub16 lr, lr, r3
+    uadd16 r12, r12, r8
+    usub16 r12, r11, r12
+    vmov s0, lr
+    uadd16 lr, r7, r7
+    usub16 lr, r12, lr
+    usub16 lr, lr, r7
+    uadd16 r8, r8, r4
+    uadd16 r12, r9, r9
+    uadd16 r12, r12, r12
+    usub16 r5, r12, r5
+    uadd16 r3, r5, r3
+    uadd16 r5, r11, r11
+    usub16 r5, r3, r5
+    usub16 r11, r5, r11
+    uadd16 r12, r12, r9
+    usub16 r12, r6, r12
+    uadd16 r7, r12, r7
+    uadd16 r12, r4, r4
+    usub16 r12, r7, r12
+    usub16 r4, r12, r4
+    ldr r12, [r0, #260]
+    ldr r7, [r0, #772]
+    ldr r6, [r0, #1284]
+    ldr r5, [r0, #1796]
+    ldr r3, [r1, #260]
+    vmov s1, r9
+    ldr r9, [r1, #772]
+    vmov s2, r8
+    ldr r8, [r1, #1284]
+    vmov s3, r4
+    uadd16 r4, r7, r6
+    usub16 r6, r7, r6
+    uadd16 r7, r5, r3
+    usub16 r3, r5, r3
+    uadd16 r3, r3, r3
+    uadd16 r5, r12, r12
+    uadd16 r5, r5, r12
+    usub16 r12, r9, r12
+    uadd16 r9, r8, r8
+    usub16 r9, r12, r9
+    usub16 r9, r9, r8
+    uadd16 r12, r6, r6
+    uadd16 r12, r12, r12
+    usub16 r12, r3, r12
+    vmov s4, lr
+    uadd16 lr, r4, r4
+    uadd16 lr, lr, lr
+    usub16 lr, r7, lr
+    usub16 r3, r6, r3
+    usub16 r7, r4, r7
+    uadd16 r4, r5, r5
+    uadd16 r4, r4, r4
+    uadd16 r6, r4, r5
+    vmov s5, r11
+    uadd16 r11, r9, r9
+    uadd16 r11, r11, r11
+    vmov s6, r4
+    uadd16 r4, r12, r12
+    usub16 r4, r11, r4
+    usub16 r4, r4, r12
+    uadd16 r11, r11, r9
+    usub16 r11, lr, r11
+    vmov s7, r4
+    uadd16 r4, r3, r3
+    usub16 r4, r11, r4
+    usub16 r4, r4, r3
+    uadd16 r9, r9, r7
+    uadd16 r11, r8, r8
+    uadd16 r11, r11, r11
+    usub16 r6, r11, r6
+    uadd16 r12, r6, r12
+    uadd16 r6, lr, lr
+    usub16 r6, r12, r6
+    usub16 lr, r6, lr
+    uadd16 r11, r11, r8
+    usub16 r11, r5, r11
+    uadd16 r3, r11, r3
+    uadd16 r11, r7, r7
+    usub16 r11, r3, r11
+    usub16 r7, r11, r7
+    str r10, [r0, #4]
+    vmov r10, s0
+    vmov r11, s6
+    uadd16 r11, r10, r11
+    str r11, [r0, #260]
+    vmov r11, s5
+    vmov r10, s7
+    uadd16 r10, r11, r10
+    str r10, [r0, #516]
+    vmov r10, s4
+    uadd16 lr, r10, lr
+    str lr, [r0, #772]
+    vmov lr, s3
+    uadd16 r4, lr, r4
+    str r4, [r0, #1028]
+    vmov r4, s2
+    uadd16 r7, r4, r7
+    str r7, [r0, #1284]
+    vmov r7, s1
+    uadd16 r9, r7, r9
+    str r9, [r0, #1540]
+    str r8, [r0, #1796]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -1595,7 +3147,7 @@ kemqtt_ntru_toom_interpolate_16:
     .thumb_func
 kemqtt_ntru_toom_interpolate_22:
     push {r4-r11, lr}
-    movs r2, #88
+    movs r2, #44
 1:
     ldr r3, [r0, #0]
     ldr r4, [r0, #704]
@@ -1733,8 +3285,144 @@ kemqtt_ntru_toom_interpolate_22:
     uadd16 r9, r7, r9
     str r9, [r0, #2112]
     str r8, [r0, #2464]
-    adds r0, #4
-    adds r1, #4
+    ldr r3, [r0, #4]
+    ldr r4, [r0, #708]
+    ldr r5, [r0, #1412]
+    ldr r6, [r0, #2116]
+    ldr r7, [r1, #4]
+    ldr r8, [r1, #708]
+    ldr r9, [r1, #1412]
+    uadd16 r10, r4, r5
+    usub16 r5, r4, r5
+    uadd16 r4, r6, r7
+    usub16 r7, r6, r7
+    uadd16 r7, r7, r7
+    uadd16 r6, r3, r3
+    uadd16 r6, r6, r3
+    usub16 r3, r8, r3
+    uadd16 r8, r9, r9
+    usub16 r8, r3, r8
+    usub16 r8, r8, r9
+    uadd16 r3, r5, r5
+    uadd16 r3, r3, r3
+    usub16 r3, r7, r3
+    uadd16 r11, r10, r10
+    uadd16 r11, r11, r11
+    usub16 r11, r4, r11
+    usub16 r7, r5, r7
+    usub16 r4, r10, r4
+    uadd16 r10, r6, r6
+    uadd16 r10, r10, r10
+    uadd16 r5, r10, r6
+    uadd16 r12, r8, r8
+    uadd16 r12, r12, r12
+    uadd16 lr, r3, r3
+    usub16 lr, r12, lr
+    usub16 lr, lr, r3
+    uadd16 r12, r12, r8
+    usub16 r12, r11, r12
+    vmov s0, lr
+    uadd16 lr, r7, r7
+    usub16 lr, r12, lr
+    usub16 lr, lr, r7
+    uadd16 r8, r8, r4
+    uadd16 r12, r9, r9
+    uadd16 r12, r12, r12
+    usub16 r5, r12, r5
+    uadd16 r3, r5, r3
+    uadd16 r5, r11, r11
+    usub16 r5, r3, r5
+    usub16 r11, r5, r11
+    uadd16 r12, r12, r9
+    usub16 r12, r6, r12
+    uadd16 r7, r12, r7
+    uadd16 r12, r4, r4
+    usub16 r12, r7, r12
+    usub16 r4, r12, r4
+    ldr r12, [r0, #356]
+    ldr r7, [r0, #1060]
+    ldr r6, [r0, #1764]
+    ldr r5, [r0, #2468]
+    ldr r3, [r1, #356]
+    vmov s1, r9
+    ldr r9, [r1, #1060]
+    vmov s2, r8
+    ldr r8, [r1, #1764]
+    vmov s3, r4
+    uadd16 r4, r7, r6
+    usub16 r6, r7, r6
+    uadd16 r7, r5, r3
+    usub16 r3, r5, r3
+    uadd16 r3, r3, r3
+    uadd16 r5, r12, r12
+    uadd16 r5, r5, r12
+    usub16 r12, r9, r12
+    uadd16 r9, r8, r8
+    usub16 r9, r12, r9
+    usub16 r9, r9, r8
+    uadd16 r12, r6, r6
+    uadd16 r12, r12, r12
+    usub16 r12, r3, r12
+    vmov s4, lr
+    uadd16 lr, r4, r4
+    uadd16 lr, lr, lr
+    usub16 lr, r7, lr
+    usub16 r3, r6, r3
+    usub16 r7, r4, r7
+    uadd16 r4, r5, r5
+    uadd16 r4, r4, r4
+    uadd16 r6, r4, r5
+    vmov s5, r11
+    uadd16 r11, r9, r9
+    uadd16 r11, r11, r11
+    vmov s6, r4
+    uadd16 r4, r12, r12
+    usub16 r4, r11, r4
+    usub16 r4, r4, r12
+    uadd16 r11, r11, r9
+    usub16 r11, lr, r11
+    vmov s7, r4
+    uadd16 r4, r3, r3
+    usub16 r4, r11, r4
+    usub16 r4, r4, r3
+    uadd16 r9, r9, r7
+    uadd16 r11, r8, r8
+    uadd16 r11, r11, r11
+    usub16 r6, r11, r6
+    uadd16 r12, r6, r12
+    uadd16 r6, lr, lr
+    usub16 r6, r12, r6
+    usub16 lr, r6, lr
+    uadd16 r11, r11, r8
+    usub16 r11, r5, r11
+    uadd16 r3, r11, r3
+    uadd16 r11, r7, r7
+    usub16 r11, r3, r11
+    usub16 r7, r11, r7
+    str r10, [r0, #4]
+    vmov r10, s0
+    vmov r11, s6
+    uadd16 r11, r10, r11
+    str r11, [r0, #356]
+    vmov r11, s5
+    vmov r10, s7
+    uadd16 r10, r11, r10
+    str r10, [r0, #708]
+    vmov r10, s4
+    uadd16 lr, r10, lr
+    str lr, [r0, #1060]
+    vmov lr, s3
+    uadd16 r4, lr, r4
+    str r4, [r0, #1412]
+    vmov r4, s2
+    uadd16 r7, r4, r7
+    str r7, [r0, #1764]
+    vmov r7, s1
+    uadd16 r9, r7, r9
+    str r9, [r0, #2116]
+    str r8, [r0, #2468]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -1746,7 +3434,7 @@ kemqtt_ntru_toom_interpolate_22:
     .thumb_func
 kemqtt_ntru_toom_interpolate_26:
     push {r4-r11, lr}
-    movs r2, #104
+    movs r2, #52
 1:
     ldr r3, [r0, #0]
     ldr r4, [r0, #832]
@@ -1884,8 +3572,144 @@ kemqtt_ntru_toom_interpolate_26:
     uadd16 r9, r7, r9
     str r9, [r0, #2496]
     str r8, [r0, #2912]
-    adds r0, #4
-    adds r1, #4
+    ldr r3, [r0, #4]
+    ldr r4, [r0, #836]
+    ldr r5, [r0, #1668]
+    ldr r6, [r0, #2500]
+    ldr r7, [r1, #4]
+    ldr r8, [r1, #836]
+    ldr r9, [r1, #1668]
+    uadd16 r10, r4, r5
+    usub16 r5, r4, r5
+    uadd16 r4, r6, r7
+    usub16 r7, r6, r7
+    uadd16 r7, r7, r7
+    uadd16 r6, r3, r3
+    uadd16 r6, r6, r3
+    usub16 r3, r8, r3
+    uadd16 r8, r9, r9
+    usub16 r8, r3, r8
+    usub16 r8, r8, r9
+    uadd16 r3, r5, r5
+    uadd16 r3, r3, r3
+    usub16 r3, r7, r3
+    uadd16 r11, r10, r10
+    uadd16 r11, r11, r11
+    usub16 r11, r4, r11
+    usub16 r7, r5, r7
+    usub16 r4, r10, r4
+    uadd16 r10, r6, r6
+    uadd16 r10, r10, r10
+    uadd16 r5, r10, r6
+    uadd16 r12, r8, r8
+    uadd16 r12, r12, r12
+    uadd16 lr, r3, r3
+    usub16 lr, r12, lr
+    usub16 lr, lr, r3
+    uadd16 r12, r12, r8
+    usub16 r12, r11, r12
+    vmov s0, lr
+    uadd16 lr, r7, r7
+    usub16 lr, r12, lr
+    usub16 lr, lr, r7
+    uadd16 r8, r8, r4
+    uadd16 r12, r9, r9
+    uadd16 r12, r12, r12
+    usub16 r5, r12, r5
+    uadd16 r3, r5, r3
+    uadd16 r5, r11, r11
+    usub16 r5, r3, r5
+    usub16 r11, r5, r11
+    uadd16 r12, r12, r9
+    usub16 r12, r6, r12
+    uadd16 r7, r12, r7
+    uadd16 r12, r4, r4
+    usub16 r12, r7, r12
+    usub16 r4, r12, r4
+    ldr r12, [r0, #420]
+    ldr r7, [r0, #1252]
+    ldr r6, [r0, #2084]
+    ldr r5, [r0, #2916]
+    ldr r3, [r1, #420]
+    vmov s1, r9
+    ldr r9, [r1, #1252]
+    vmov s2, r8
+    ldr r8, [r1, #2084]
+    vmov s3, r4
+    uadd16 r4, r7, r6
+    usub16 r6, r7, r6
+    uadd16 r7, r5, r3
+    usub16 r3, r5, r3
+    uadd16 r3, r3, r3
+    uadd16 r5, r12, r12
+    uadd16 r5, r5, r12
+    usub16 r12, r9, r12
+    uadd16 r9, r8, r8
+    usub16 r9, r12, r9
+    usub16 r9, r9, r8
+    uadd16 r12, r6, r6
+    uadd16 r12, r12, r12
+    usub16 r12, r3, r12
+    vmov s4, lr
+    uadd16 lr, r4, r4
+    uadd16 lr, lr, lr
+    usub16 lr, r7, lr
+    usub16 r3, r6, r3
+    usub16 r7, r4, r7
+    uadd16 r4, r5, r5
+    uadd16 r4, r4, r4
+    uadd16 r6, r4, r5
+    vmov s5, r11
+    uadd16 r11, r9, r9
+    uadd16 r11, r11, r11
+    vmov s6, r4
+    uadd16 r4, r12, r12
+    usub16 r4, r11, r4
+    usub16 r4, r4, r12
+    uadd16 r11, r11, r9
+    usub16 r11, lr, r11
+    vmov s7, r4
+    uadd16 r4, r3, r3
+    usub16 r4, r11, r4
+    usub16 r4, r4, r3
+    uadd16 r9, r9, r7
+    uadd16 r11, r8, r8
+    uadd16 r11, r11, r11
+    usub16 r6, r11, r6
+    uadd16 r12, r6, r12
+    uadd16 r6, lr, lr
+    usub16 r6, r12, r6
+    usub16 lr, r6, lr
+    uadd16 r11, r11, r8
+    usub16 r11, r5, r11
+    uadd16 r3, r11, r3
+    uadd16 r11, r7, r7
+    usub16 r11, r3, r11
+    usub16 r7, r11, r7
+    str r10, [r0, #4]
+    vmov r10, s0
+    vmov r11, s6
+    uadd16 r11, r10, r11
+    str r11, [r0, #420]
+    vmov r11, s5
+    vmov r10, s7
+    uadd16 r10, r11, r10
+    str r10, [r0, #836]
+    vmov r10, s4
+    uadd16 lr, r10, lr
+    str lr, [r0, #1252]
+    vmov lr, s3
+    uadd16 r4, lr, r4
+    str r4, [r0, #1668]
+    vmov r4, s2
+    uadd16 r7, r4, r7
+    str r7, [r0, #2084]
+    vmov r7, s1
+    uadd16 r9, r7, r9
+    str r9, [r0, #2500]
+    str r8, [r0, #2916]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -1897,7 +3721,7 @@ kemqtt_ntru_toom_interpolate_26:
     .thumb_func
 kemqtt_ntru_toom_sums_16:
     push {r4-r11, lr}
-    movs r2, #16
+    movs r2, #8
 1:
     ldr r3, [r0, #0]
     ldr r4, [r0, #64]
@@ -1917,8 +3741,26 @@ kemqtt_ntru_toom_sums_16:
     str r6, [r1, #448]
     uadd16 r6, r5, r6
     str r6, [r1, #512]
-    adds r0, #4
-    adds r1, #4
+    ldr r3, [r0, #4]
+    ldr r4, [r0, #68]
+    ldr r5, [r0, #132]
+    ldr r6, [r0, #196]
+    str r3, [r1, #4]
+    str r4, [r1, #68]
+    uadd16 r7, r3, r4
+    str r7, [r1, #132]
+    str r5, [r1, #196]
+    str r6, [r1, #260]
+    uadd16 r7, r5, r6
+    str r7, [r1, #324]
+    uadd16 r5, r3, r5
+    uadd16 r6, r4, r6
+    str r5, [r1, #388]
+    str r6, [r1, #452]
+    uadd16 r6, r5, r6
+    str r6, [r1, #516]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -1930,7 +3772,7 @@ kemqtt_ntru_toom_sums_16:
     .thumb_func
 kemqtt_ntru_toom_sums_22:
     push {r4-r11, lr}
-    movs r2, #22
+    movs r2, #11
 1:
     ldr r3, [r0, #0]
     ldr r4, [r0, #88]
@@ -1950,8 +3792,26 @@ kemqtt_ntru_toom_sums_22:
     str r6, [r1, #616]
     uadd16 r6, r5, r6
     str r6, [r1, #704]
-    adds r0, #4
-    adds r1, #4
+    ldr r3, [r0, #4]
+    ldr r4, [r0, #92]
+    ldr r5, [r0, #180]
+    ldr r6, [r0, #268]
+    str r3, [r1, #4]
+    str r4, [r1, #92]
+    uadd16 r7, r3, r4
+    str r7, [r1, #180]
+    str r5, [r1, #268]
+    str r6, [r1, #356]
+    uadd16 r7, r5, r6
+    str r7, [r1, #444]
+    uadd16 r5, r3, r5
+    uadd16 r6, r4, r6
+    str r5, [r1, #532]
+    str r6, [r1, #620]
+    uadd16 r6, r5, r6
+    str r6, [r1, #708]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -1963,7 +3823,7 @@ kemqtt_ntru_toom_sums_22:
     .thumb_func
 kemqtt_ntru_toom_sums_26:
     push {r4-r11, lr}
-    movs r2, #26
+    movs r2, #13
 1:
     ldr r3, [r0, #0]
     ldr r4, [r0, #104]
@@ -1983,8 +3843,26 @@ kemqtt_ntru_toom_sums_26:
     str r6, [r1, #728]
     uadd16 r6, r5, r6
     str r6, [r1, #832]
-    adds r0, #4
-    adds r1, #4
+    ldr r3, [r0, #4]
+    ldr r4, [r0, #108]
+    ldr r5, [r0, #212]
+    ldr r6, [r0, #316]
+    str r3, [r1, #4]
+    str r4, [r1, #108]
+    uadd16 r7, r3, r4
+    str r7, [r1, #212]
+    str r5, [r1, #316]
+    str r6, [r1, #420]
+    uadd16 r7, r5, r6
+    str r7, [r1, #524]
+    uadd16 r5, r3, r5
+    uadd16 r6, r4, r6
+    str r5, [r1, #628]
+    str r6, [r1, #732]
+    uadd16 r6, r5, r6
+    str r6, [r1, #836]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -1996,7 +3874,7 @@ kemqtt_ntru_toom_sums_26:
     .thumb_func
 kemqtt_ntru_toom_add_16:
     push {r4-r11, lr}
-    movs r2, #16
+    movs r2, #8
 1:
     ldr r3, [r1, #0]
     ldr r4, [r1, #64]
@@ -2049,8 +3927,59 @@ kemqtt_ntru_toom_add_16:
     str r12, [r0, #192]
     usub16 r10, r5, r10
     str r10, [r0, #320]
-    adds r0, #4
-    adds r1, #4
+    ldr r3, [r1, #4]
+    ldr r4, [r1, #68]
+    ldr r5, [r1, #132]
+    ldr r6, [r1, #196]
+    ldr r7, [r1, #260]
+    ldr r8, [r1, #324]
+    usub16 r5, r4, r5
+    usub16 r4, r5, r3
+    uadd16 r7, r4, r7
+    usub16 r5, r8, r5
+    usub16 r5, r5, r6
+    ldr r8, [r1, #388]
+    ldr r4, [r1, #452]
+    ldr r9, [r1, #516]
+    ldr r10, [r1, #580]
+    ldr r11, [r1, #644]
+    ldr r12, [r1, #708]
+    usub16 r9, r4, r9
+    usub16 r4, r9, r8
+    uadd16 r11, r4, r11
+    usub16 r9, r12, r9
+    usub16 r9, r9, r10
+    str r3, [r0, #4]
+    str r7, [r0, #68]
+    str r9, [r0, #388]
+    str r10, [r0, #452]
+    usub16 r8, r5, r8
+    usub16 r11, r6, r11
+    usub16 r3, r8, r3
+    usub16 r7, r11, r7
+    uadd16 r9, r8, r9
+    uadd16 r10, r11, r10
+    ldr r11, [r1, #772]
+    ldr r8, [r1, #836]
+    ldr r6, [r1, #900]
+    ldr r5, [r1, #964]
+    ldr r12, [r1, #1028]
+    ldr r4, [r1, #1092]
+    usub16 r6, r8, r6
+    usub16 r8, r6, r11
+    uadd16 r12, r8, r12
+    usub16 r6, r4, r6
+    usub16 r6, r6, r5
+    uadd16 r11, r3, r11
+    str r11, [r0, #132]
+    usub16 r9, r6, r9
+    str r9, [r0, #260]
+    uadd16 r12, r7, r12
+    str r12, [r0, #196]
+    usub16 r10, r5, r10
+    str r10, [r0, #324]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -2062,7 +3991,7 @@ kemqtt_ntru_toom_add_16:
     .thumb_func
 kemqtt_ntru_toom_add_22:
     push {r4-r11, lr}
-    movs r2, #22
+    movs r2, #11
 1:
     ldr r3, [r1, #0]
     ldr r4, [r1, #88]
@@ -2115,8 +4044,59 @@ kemqtt_ntru_toom_add_22:
     str r12, [r0, #264]
     usub16 r10, r5, r10
     str r10, [r0, #440]
-    adds r0, #4
-    adds r1, #4
+    ldr r3, [r1, #4]
+    ldr r4, [r1, #92]
+    ldr r5, [r1, #180]
+    ldr r6, [r1, #268]
+    ldr r7, [r1, #356]
+    ldr r8, [r1, #444]
+    usub16 r5, r4, r5
+    usub16 r4, r5, r3
+    uadd16 r7, r4, r7
+    usub16 r5, r8, r5
+    usub16 r5, r5, r6
+    ldr r8, [r1, #532]
+    ldr r4, [r1, #620]
+    ldr r9, [r1, #708]
+    ldr r10, [r1, #796]
+    ldr r11, [r1, #884]
+    ldr r12, [r1, #972]
+    usub16 r9, r4, r9
+    usub16 r4, r9, r8
+    uadd16 r11, r4, r11
+    usub16 r9, r12, r9
+    usub16 r9, r9, r10
+    str r3, [r0, #4]
+    str r7, [r0, #92]
+    str r9, [r0, #532]
+    str r10, [r0, #620]
+    usub16 r8, r5, r8
+    usub16 r11, r6, r11
+    usub16 r3, r8, r3
+    usub16 r7, r11, r7
+    uadd16 r9, r8, r9
+    uadd16 r10, r11, r10
+    ldr r11, [r1, #1060]
+    ldr r8, [r1, #1148]
+    ldr r6, [r1, #1236]
+    ldr r5, [r1, #1324]
+    ldr r12, [r1, #1412]
+    ldr r4, [r1, #1500]
+    usub16 r6, r8, r6
+    usub16 r8, r6, r11
+    uadd16 r12, r8, r12
+    usub16 r6, r4, r6
+    usub16 r6, r6, r5
+    uadd16 r11, r3, r11
+    str r11, [r0, #180]
+    usub16 r9, r6, r9
+    str r9, [r0, #356]
+    uadd16 r12, r7, r12
+    str r12, [r0, #268]
+    usub16 r10, r5, r10
+    str r10, [r0, #444]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}
@@ -2128,7 +4108,7 @@ kemqtt_ntru_toom_add_22:
     .thumb_func
 kemqtt_ntru_toom_add_26:
     push {r4-r11, lr}
-    movs r2, #26
+    movs r2, #13
 1:
     ldr r3, [r1, #0]
     ldr r4, [r1, #104]
@@ -2181,8 +4161,59 @@ kemqtt_ntru_toom_add_26:
     str r12, [r0, #312]
     usub16 r10, r5, r10
     str r10, [r0, #520]
-    adds r0, #4
-    adds r1, #4
+    ldr r3, [r1, #4]
+    ldr r4, [r1, #108]
+    ldr r5, [r1, #212]
+    ldr r6, [r1, #316]
+    ldr r7, [r1, #420]
+    ldr r8, [r1, #524]
+    usub16 r5, r4, r5
+    usub16 r4, r5, r3
+    uadd16 r7, r4, r7
+    usub16 r5, r8, r5
+    usub16 r5, r5, r6
+    ldr r8, [r1, #628]
+    ldr r4, [r1, #732]
+    ldr r9, [r1, #836]
+    ldr r10, [r1, #940]
+    ldr r11, [r1, #1044]
+    ldr r12, [r1, #1148]
+    usub16 r9, r4, r9
+    usub16 r4, r9, r8
+    uadd16 r11, r4, r11
+    usub16 r9, r12, r9
+    usub16 r9, r9, r10
+    str r3, [r0, #4]
+    str r7, [r0, #108]
+    str r9, [r0, #628]
+    str r10, [r0, #732]
+    usub16 r8, r5, r8
+    usub16 r11, r6, r11
+    usub16 r3, r8, r3
+    usub16 r7, r11, r7
+    uadd16 r9, r8, r9
+    uadd16 r10, r11, r10
+    ldr r11, [r1, #1252]
+    ldr r8, [r1, #1356]
+    ldr r6, [r1, #1460]
+    ldr r5, [r1, #1564]
+    ldr r12, [r1, #1668]
+    ldr r4, [r1, #1772]
+    usub16 r6, r8, r6
+    usub16 r8, r6, r11
+    uadd16 r12, r8, r12
+    usub16 r6, r4, r6
+    usub16 r6, r6, r5
+    uadd16 r11, r3, r11
+    str r11, [r0, #212]
+    usub16 r9, r6, r9
+    str r9, [r0, #420]
+    uadd16 r12, r7, r12
+    str r12, [r0, #316]
+    usub16 r10, r5, r10
+    str r10, [r0, #524]
+    adds r0, #8
+    adds r1, #8
     subs r2, #1
     bne.w 1b
     pop {r4-r11, pc}

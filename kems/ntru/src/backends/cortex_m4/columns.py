@@ -4,8 +4,10 @@
 Each routine is a list of steps on named values, in the order in which they run. A value lives in a core register; when those
 run out, the one needed last waits in s0-s15, which costs a cycle each way. No branch or address depends on data.
 
-Arrays are named by the register that points to their first one and their number; the pointers move on by a word per column.
+Arrays are named by the register that points to their first one and their number; the pointers move on by two words, because
+the loop takes two columns at a time.
 """
+import re
 
 SPILL = [f's{i}' for i in range(16)]
 
@@ -70,10 +72,12 @@ class Column:
             reserved.add(register)
             lines.append(f'    movw {register}, #{number & 0xffff}')
             lines.append(f'    movt {register}, #{number >> 16}')
-        lines.append(f'    movs {counter}, #{self.count}')
+        lines.append(f'    movs {counter}, #{self.count // 2}')
         lines.append('1:')
-        lines += self.body([r for r in [f'r{i}' for i in range(13)] + ['lr'] if r not in reserved])
-        lines += [f'    adds {pointer}, #4' for pointer in self.pointers]
+        column = self.body([r for r in [f'r{i}' for i in range(13)] + ['lr'] if r not in reserved])
+        lines += column
+        lines += [re.sub(r'#(\d+)\]', lambda offset: f'#{int(offset[1]) + 4}]', line) for line in column]
+        lines += [f'    adds {pointer}, #8' for pointer in self.pointers]
         lines += [f'    subs {counter}, #1', '    bne.w 1b', '    pop {r4-r11, pc}', f'    .size {name}, . - {name}']
         return lines
 
@@ -146,7 +150,7 @@ FIFTH_THIRD = 0xcccd_aaab
 
 
 def toeplitz_matrices(u):
-    """See `pairs::toeplitz::matrices_at_points`. r0: matrices, r1: their array 8."""
+    """See `pairs::toeplitz::portable::prepare`. r0: matrices, r1: their array 8."""
     c, u4 = Column(f'toeplitz_matrices_{u}', ['r0', 'r1'], 4 * u), 4 * u
 
     def put(array, value):
@@ -158,23 +162,41 @@ def toeplitz_matrices(u):
         by_1.append(c.sub(z[i + 2], z[i]))
         if 1 <= i < 5:
             by_4.append(c.sub(z[i + 2], c.four_times(z[i])))
-    by_4_3 = [c.less_3(by_4[i + 1], by_4[i]) for i in range(3)]
-    put(2, c.add(by_4_3[1], by_4_3[0]))
-    put(3, c.add(by_4_3[2], by_4_3[1]))
-    put(4, c.sub(by_4_3[1], by_4_3[0]))
-    put(5, c.sub(by_4_3[2], by_4_3[1]))
-    by_1_3 = [c.less_3(by_1[i + 2], by_1[i + 1]) for i in range(3)]
-    for i in range(2):
-        double = c.twice(by_1_3[i])
-        put(6 + i, c.add(by_1_3[i + 1], double))
-        put(8 + i, c.sub(by_1_3[i + 1], double))
-    both = [c.sub(by_1[i + 2], c.four_times(by_1[i])) for i in range(4)]
-    put(10, both[1])
-    put(11, both[2])
-    both_3 = [c.less_3(both[i + 1], both[i]) for i in range(3)]
-    for array, value in ((0, 0), (1, 1), (12, 1), (13, 2)):
-        put(array, both_3[value])
+    for i in range(3):
+        put(4 + i, c.less_3(by_4[i + 1], by_4[i]))
+    for i in range(3):
+        put(7 + i, c.less_3(by_1[i + 2], by_1[i + 1]))
+    for i in range(4):
+        put(i, c.sub(by_1[i + 2], c.four_times(by_1[i])))
     return c
+
+
+def toeplitz_outer(u):
+    """See `pairs::toeplitz::portable::zero_and_infinity`. r0: matrices."""
+    c, u4 = Column(f'toeplitz_outer_{u}', ['r0'], 4 * u), 4 * u
+    both = [c.load('r0', i * u4) for i in range(4)]
+    for i in range(3):
+        c.store('r0', i * u4, c.less_3(both[i + 1], both[i]))
+    return c
+
+
+def toeplitz_pair(u, point):
+    """See `pairs::toeplitz::portable::plus_and_minus`. r0: matrices, r1: the three that they are made of."""
+    c, u4 = Column(f'toeplitz_pair{point}_{u}', ['r0', 'r1'], 4 * u), 4 * u
+    parts = [c.load('r1', i * u4) for i in range(3)]
+    for i in range(2):
+        odd = parts[i] if point == 1 else c.twice(parts[i])
+        c.store('r0', i * u4, c.add(parts[i + 1], odd))
+        c.store('r0', (2 + i) * u4, c.sub(parts[i + 1], odd))
+    return c
+
+
+def toeplitz_pair1(u):
+    return toeplitz_pair(u, 1)
+
+
+def toeplitz_pair2(u):
+    return toeplitz_pair(u, 2)
 
 
 def toeplitz_vectors(u):
@@ -202,23 +224,29 @@ def toeplitz_join(u):
     return c
 
 
+def three_matrices(c, u, first, b):
+    """See `pairs::toeplitz::portable::three`. r1: small matrices."""
+    c.store('r1', (first + 3) * u, c.sub(b[1], b[2]))
+    c.store('r1', first * u, b[1])
+    c.store('r1', (first + 1) * u, b[2])
+    c.store('r1', (first + 2) * u, c.sub(b[0], b[1]))
+    c.store('r1', (first + 4) * u, c.sub(b[2], b[1]))
+    c.store('r1', (first + 5) * u, c.sub(b[3], b[2]))
+
+
+def toeplitz_shared(u):
+    """See `pairs::toeplitz::portable::shared_matrices`. r0: diagonals, r1: small matrices."""
+    c = Column(f'toeplitz_shared_{u}', ['r0', 'r1'], u)
+    three_matrices(c, u, 0, [c.load('r0', (2 + i) * u) for i in range(4)])
+    return c
+
+
 def toeplitz_halves(u):
-    """Matrices of `pairs::toeplitz::quarter`. r0: diagonals, r1: small matrices."""
+    """See `pairs::toeplitz::portable::other_matrices`. r0: diagonals, r1: small matrices."""
     c = Column(f'toeplitz_halves_{u}', ['r0', 'r1'], u)
     a = [c.load('r0', i * u) for i in range(8)]
-
-    def put(matrix, b):
-        middle = c.sub(b[1], b[2])
-        c.store('r1', (2 * matrix + 3) * u, middle)
-        c.store('r1', 2 * matrix * u, b[1])
-        c.store('r1', (2 * matrix + 1) * u, b[2])
-        c.store('r1', (2 * matrix + 2) * u, c.sub(b[0], b[1]))
-        c.store('r1', (2 * matrix + 4) * u, c.sub(b[2], b[1]))
-        c.store('r1', (2 * matrix + 5) * u, c.sub(b[3], b[2]))
-
-    put(3, [c.sub(a[i], a[i + 2]) for i in range(4)])
-    put(6, [c.sub(a[i + 4], a[i + 2]) for i in range(4)])
-    put(0, a[2:6])
+    three_matrices(c, u, 0, [c.sub(a[i], a[i + 2]) for i in range(4)])
+    three_matrices(c, u, 6, [c.sub(a[i + 4], a[i + 2]) for i in range(4)])
     return c
 
 
@@ -327,7 +355,8 @@ def toom_add(u):
     return c
 
 
-ROUTINES = [toeplitz_matrices, toeplitz_vectors, toeplitz_join, toeplitz_halves, toeplitz_sums, toeplitz_add,
+ROUTINES = [toeplitz_matrices, toeplitz_outer, toeplitz_pair1, toeplitz_pair2, toeplitz_vectors, toeplitz_join, toeplitz_shared,
+            toeplitz_halves, toeplitz_sums, toeplitz_add,
             toom_evaluate, toom_interpolate, toom_sums, toom_add]
 
 HEADER = """\

@@ -1,4 +1,6 @@
-use ntru::self_check::{Product, polynomial, products_agree};
+use core::array::from_fn;
+
+use ntru::self_check::{Product, polynomial, products_agree, sort};
 use ntru::{Multiply, Ntt, Params, Tmvp, ToomCook};
 
 use crate::draw::Draw;
@@ -39,5 +41,27 @@ fn takes_equal_time<P: Params, M: Multiply>() -> bool {
             (Product::<P, M>::new(), a, b(draw))
         },
         |(product, a, b)| product.multiply_ternary(a, b),
+    )
+}
+
+/// Against the comparison sort of the standard library.
+pub(super) fn sorting() -> bool {
+    let mut draw = Draw::new(10);
+    let sorts = |mut keys: [u32; 820], len: usize| {
+        let (keys, _) = keys.split_at_mut(len);
+        let mut expected = [0; 820];
+        expected[..len].copy_from_slice(keys);
+        expected[..len].sort_unstable();
+        sort(keys);
+        *keys == expected[..len]
+    };
+    [508, 676, 820].into_iter().all(|len| {
+        sorts(from_fn(|_| draw.word() as u32), len)
+            && sorts(from_fn(|i| 0x8000_0200 - i as u32), len)
+            && sorts(from_fn(|i| u32::MAX * (i % 2) as u32), len)
+            && sorts(from_fn(|_| (draw.word() % 3) as u32), len)
+    }) && steady(
+        |draw| from_fn(|_| draw.word() as u32),
+        |keys: &mut [u32; 820]| sort(keys),
     )
 }

@@ -7,35 +7,43 @@ use super::{POINTS, PRODUCTS};
 use crate::backends::pairs::points::{four_times, less_3, scaled_at_points, three_times, twice};
 use crate::backends::pairs::{add, half, join, sub};
 
-/// For each point the diagonals taken for the powers of x in M / (x - p) or M. In: diagonals in groups 0 to 7; a matrix takes
-/// seven of them in a row for each of its halves.
-pub(super) fn matrices_at_points<const U: usize, const U4: usize>(matrices: &mut [[u32; U4]; 2 * POINTS]) {
+/// What the matrices are made of. That of a point has the diagonals taken for the powers of x in M / (x - p) or M.
+///
+/// In: diagonals in groups 0 to 7, of which a matrix takes seven in a row for each of its halves. Out: multiples of
+/// (x^2 - 1)(x^2 - 4) in arrays 0 to 3, of which 1 and 2 are the matrix of 3; of (x^2 - 4)(x - 3) in arrays 4 to 6, of
+/// (x^2 - 1)(x - 3) in the last three.
+pub(super) fn prepare<const U: usize, const U4: usize>(matrices: &mut [[u32; U4]; 10]) {
     for k in 0..U4 {
         let z: [u32; 8] = from_fn(|i| matrices[i][k]);
-        // Multiples of x^2 - 1 and of x^2 - 4, and then of both.
         let by_1: [u32; 6] = from_fn(|i| sub(z[i + 2], z[i]));
         let by_4: [u32; 4] = from_fn(|i| sub(z[i + 3], four_times(z[i + 1])));
-        let both: [u32; 4] = from_fn(|i| sub(by_1[i + 2], four_times(by_1[i])));
-        // The factor x - 3.
-        let both_3: [u32; 3] = from_fn(|i| less_3(both[i + 1], both[i]));
-        let by_1_3: [u32; 3] = from_fn(|i| less_3(by_1[i + 2], by_1[i + 1]));
-        let by_4_3: [u32; 3] = from_fn(|i| less_3(by_4[i + 1], by_4[i]));
-        let halves = |i: usize| {
-            let twice_1_3 = twice(by_1_3[i]);
-            [
-                both_3[i],
-                add(by_4_3[i + 1], by_4_3[i]),
-                sub(by_4_3[i + 1], by_4_3[i]),
-                add(by_1_3[i + 1], twice_1_3),
-                sub(by_1_3[i + 1], twice_1_3),
-                both[i + 1],
-                both_3[i + 1],
-            ]
-        };
-        for half in 0..2 {
-            for (i, part) in halves(half).into_iter().enumerate() {
-                matrices[2 * i + half][k] = part;
-            }
+        for i in 0..4 {
+            matrices[i][k] = sub(by_1[i + 2], four_times(by_1[i]));
+        }
+        for i in 0..3 {
+            matrices[4 + i][k] = less_3(by_4[i + 1], by_4[i]);
+            matrices[7 + i][k] = less_3(by_1[i + 2], by_1[i + 1]);
+        }
+    }
+}
+
+/// The matrix of 0 in arrays 0 and 1, that of infinity in arrays 1 and 2.
+pub(super) fn zero_and_infinity<const U: usize, const U4: usize>(matrices: &mut [[u32; U4]; 10]) {
+    for k in 0..U4 {
+        for i in 0..3 {
+            matrices[i][k] = less_3(matrices[i + 1][k], matrices[i][k]);
+        }
+    }
+}
+
+/// The matrix of `POINT`, 1 or 2, in arrays 0 and 1, that of its negative in arrays 2 and 3.
+pub(super) fn plus_and_minus<const POINT: u16, const U: usize, const U4: usize>(matrices: &mut [[u32; U4]; 10]) {
+    for k in 0..U4 {
+        let parts: [u32; 3] = from_fn(|i| matrices[3 * POINT as usize + 1 + i][k]);
+        for i in 0..2 {
+            let odd = if POINT == 1 { parts[i] } else { twice(parts[i]) };
+            matrices[i][k] = add(parts[i + 1], odd);
+            matrices[2 + i][k] = sub(parts[i + 1], odd);
         }
     }
 }
@@ -64,26 +72,37 @@ pub(super) fn from_points<const U: usize, const U4: usize>(vectors: &mut [[u32; 
     }
 }
 
-/// With (D, U; L, D) in a matrix, the product is D (v0 + v1) + (U - D) v1 above and D (v0 + v1) + (L - D) v0 below: these
-/// three, and then three of each.
-pub(super) fn small_matrices<const U: usize, const U2: usize, const U4: usize>(
-    matrices: &mut [[u32; U2]; PRODUCTS],
+/// Three of D.
+pub(super) fn shared_matrices<const U: usize, const U2: usize, const U4: usize>(
+    matrices: &mut [[u32; U2]; 6],
+    diagonals: &[[u32; U4]; 2],
+) {
+    let diagonals = diagonals.as_flattened();
+    for k in 0..U {
+        three::<U, U2>(&mut matrices[..3], k, from_fn(|i| diagonals[(2 + i) * U + k]));
+    }
+}
+
+/// Three of U - D and three of L - D.
+pub(super) fn other_matrices<const U: usize, const U2: usize, const U4: usize>(
+    matrices: &mut [[u32; U2]; 6],
     diagonals: &[[u32; U4]; 2],
 ) {
     let diagonals = diagonals.as_flattened();
     for k in 0..U {
         let a: [u32; 8] = from_fn(|i| diagonals[i * U + k]);
-        let three = [
-            [a[2], a[3], a[4], a[5]],
-            from_fn(|i| sub(a[i], a[i + 2])),
-            from_fn(|i| sub(a[i + 4], a[i + 2])),
-        ];
-        for (small, b) in matrices.as_chunks_mut::<3>().0.iter_mut().zip(three) {
-            let [shared, above, below] = small;
-            (shared[k], shared[U + k]) = (b[1], b[2]);
-            (above[k], above[U + k]) = (sub(b[0], b[1]), sub(b[1], b[2]));
-            (below[k], below[U + k]) = (sub(b[2], b[1]), sub(b[3], b[2]));
-        }
+        three::<U, U2>(&mut matrices[..3], k, from_fn(|i| sub(a[i], a[i + 2])));
+        three::<U, U2>(&mut matrices[3..], k, from_fn(|i| sub(a[i + 4], a[i + 2])));
+    }
+}
+
+/// Word `k` of the D, U - D and L - D of a matrix.
+fn three<const U: usize, const U2: usize>(matrices: &mut [[u32; U2]], k: usize, diagonals: [u32; 4]) {
+    let middle = [diagonals[1], diagonals[2]];
+    for i in 0..2 {
+        matrices[0][i * U + k] = middle[i];
+        matrices[1][i * U + k] = sub(diagonals[i], middle[i]);
+        matrices[2][i * U + k] = sub(diagonals[2 + i], middle[i]);
     }
 }
 
@@ -100,10 +119,7 @@ pub(super) fn small_vectors<const U: usize, const U4: usize>(vectors: &mut [[u32
 }
 
 /// Each vector becomes its product with the matrix.
-pub(super) fn small_products<const U: usize, const U2: usize>(
-    vectors: &mut [[u32; U]; PRODUCTS],
-    matrices: &[[u32; U2]; PRODUCTS],
-) {
+pub(super) fn small_products<const U: usize, const U2: usize>(vectors: &mut [[u32; U]], matrices: &[[u32; U2]]) {
     for (vector, matrix) in vectors.iter_mut().zip(matrices) {
         let row = |i: usize| {
             (0..2 * U).fold(0, |sum: u16, j| {
