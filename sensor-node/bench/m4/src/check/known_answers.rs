@@ -3,6 +3,7 @@
 use ctru_light::{AsconXof, CtruLight, Sha3};
 use kem_core::{Bytes, Ek, Kem, SharedSecret};
 use kyber::{Kyber512, MlKem512, MlKem768, MlKem1024};
+use ntru::{NtruHps2048509, NtruHps2048677, NtruHps4096821, NtruHrss701};
 use ntru_plus::{Final, NtruPlus, P768, P864, P1152, V2_2};
 use saber::{FireSaber, LightSaber, Saber};
 
@@ -23,6 +24,10 @@ pub(super) fn all() -> bool {
         MlKem512: "kyber/tests/vectors/ml-kem-512.json";
         MlKem768: "kyber/tests/vectors/ml-kem-768.json";
         MlKem1024: "kyber/tests/vectors/ml-kem-1024.json";
+        NtruHps2048509: "ntru/tests/vectors/ntruhps2048509.json";
+        NtruHps2048677: "ntru/tests/vectors/ntruhps2048677.json";
+        NtruHps4096821: "ntru/tests/vectors/ntruhps4096821.json";
+        NtruHrss701: "ntru/tests/vectors/ntruhrss701.json";
         NtruPlus<P768, Final>: "ntru-plus/tests/vectors/768-final.json";
         NtruPlus<P768, V2_2>: "ntru-plus/tests/vectors/768-v2_2.json";
         NtruPlus<P864, Final>: "ntru-plus/tests/vectors/864-final.json";
