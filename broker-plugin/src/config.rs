@@ -16,7 +16,7 @@ pub use settings::{Kind, Overrides, SETTINGS, Setting};
 
 use crate::{
     limits::Limits,
-    policy::{ClientIdPolicy, TopicRules},
+    policy::{ClientIdPolicy, TopicRules, UserForm},
 };
 
 /// A checked configuration.
@@ -40,6 +40,8 @@ pub struct Config {
     pub client_id: ClientIdPolicy,
     /// Prefix of the user name that back ends see for an enrolled device.
     pub user_prefix: String,
+    /// How the device id stands behind it.
+    pub user_form: UserForm,
     /// File whose first line is the password handed to the back end for enrolled devices.
     pub password_file: Option<PathBuf>,
     /// File with the ticket keys that a fleet of gateways shares; without it they live in the registry.

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::{
+    Metrics,
     clock::unix_now,
     registry::{KeyState, Registry, RegistryError, StoredKey},
 };
@@ -49,7 +50,7 @@ impl Keys {
 
     /// Loads the keys again, tells the sessions if something is new, and says so. A registry that fails leaves them as
     /// they are.
-    pub(crate) async fn refresh(&self, registry: &Registry) -> bool {
+    pub(crate) async fn refresh(&self, registry: &Registry, metrics: &Metrics) -> bool {
         let known = self.0.borrow().clone();
         match KeyRing::load(registry, &known).await {
             Ok(ring) => self.0.send_if_modified(|known| {
@@ -62,6 +63,7 @@ impl Keys {
             }),
             Err(error) => {
                 tracing::warn!(%error, "broker keys stay as they are");
+                metrics.registry_failed("broker-keys");
                 false
             }
         }

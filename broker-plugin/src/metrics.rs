@@ -26,8 +26,8 @@ pub struct Metrics {
     pub sessions: Gauge,
     /// `kemqtt_handshakes_total` by suite and mode: finished handshakes.
     pub handshakes: Family<Handshake, Counter>,
-    /// `kemqtt_handshake_seconds`: from the whole outer CONNECT to M4 sent.
-    pub handshake_seconds: Histogram,
+    /// `kemqtt_handshake_seconds` by suite and mode: from the whole outer CONNECT to M4 sent.
+    pub handshake_seconds: Family<Handshake, Histogram>,
     /// `kemqtt_refusals_total` by cause and reason code: refused before the end of the handshake.
     pub refusals: Family<Refused, Counter>,
     /// `kemqtt_closed_total` by cause: sessions ended after the handshake.
@@ -38,6 +38,8 @@ pub struct Metrics {
     pub backend_up: Gauge,
     /// `kemqtt_registry_up`: 1 if the registry's last answer came.
     pub registry_up: Gauge,
+    /// `kemqtt_registry_errors_total` by what was wanted of it: the registry failed, or did not answer in time.
+    pub registry_errors: Family<RegistryError, Counter>,
     /// `kemqtt_records_total` by direction.
     pub records: Family<Direction, Counter>,
     /// `kemqtt_bytes_total` by direction: plaintext MQTT bytes.
@@ -59,7 +61,7 @@ pub struct Metrics {
     registry: Registry,
 }
 
-/// Labels of a finished handshake.
+/// Labels of a finished handshake. There are as many as suites and modes: neither is text of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct Handshake {
     /// Suite name.
@@ -75,6 +77,13 @@ pub struct Refused {
     pub cause: &'static str,
     /// The reason code as on the wire, in decimal.
     pub code: u32,
+}
+
+/// Label of a failure of the registry.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct RegistryError {
+    /// `device`, `client-id`, `last-seen`, `ticket-keys`, `broker-keys` or `revocations`.
+    pub wanted: &'static str,
 }
 
 /// Label of a closed session.
@@ -114,12 +123,13 @@ impl Metrics {
             half_open_bytes: Gauge::default(),
             sessions: Gauge::default(),
             handshakes: Family::default(),
-            handshake_seconds: Histogram::new(exponential_buckets(0.000_25, 2.0, 16)),
+            handshake_seconds: Family::new_with_constructor(latency),
             refusals: Family::default(),
             closed: Family::default(),
             violations: Family::default(),
             backend_up: up(),
             registry_up: up(),
+            registry_errors: Family::default(),
             records: Family::default(),
             bytes: Family::default(),
             reauthentications: Counter::default(),
@@ -167,6 +177,17 @@ impl Metrics {
         self.closed.get_or_create(&Closed { cause }).get()
     }
 
+    /// How often the registry failed when this was `wanted` of it.
+    #[must_use]
+    pub fn registry_failures(&self, wanted: &'static str) -> u64 {
+        self.registry_errors.get_or_create(&RegistryError { wanted }).get()
+    }
+
+    /// Counts a failure of the registry.
+    pub(crate) fn registry_failed(&self, wanted: &'static str) {
+        self.registry_errors.get_or_create(&RegistryError { wanted }).inc();
+    }
+
     fn register(&mut self) {
         let r = &mut self.registry;
         r.register("connections", "Connections accepted", self.connections.clone());
@@ -205,6 +226,11 @@ impl Metrics {
             "Whether the registry answered when it was asked last",
             self.registry_up.clone(),
         );
+        r.register(
+            "registry_errors",
+            "Failures of the registry",
+            self.registry_errors.clone(),
+        );
         r.register("records", "Records", self.records.clone());
         r.register("bytes", "MQTT bytes in records", self.bytes.clone());
         r.register(
@@ -235,6 +261,11 @@ impl Metrics {
             self.router_links.clone(),
         );
     }
+}
+
+/// 0.25 ms to 8 s.
+fn latency() -> Histogram {
+    Histogram::new(exponential_buckets(0.000_25, 2.0, 16))
 }
 
 /// Nothing is known to be down before it was asked.

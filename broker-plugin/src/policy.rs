@@ -17,6 +17,7 @@ pub(crate) struct Policy {
     /// The weakest suite of the listener.
     pub(crate) lowest_suite: Option<SuiteId>,
     pub(crate) user_prefix: String,
+    pub(crate) user_form: UserForm,
     /// Handed to the back end with the user name of an enrolled device.
     pub(crate) password: Option<Vec<u8>>,
     /// `None` where every topic is allowed.
@@ -32,10 +33,54 @@ impl Default for Policy {
             client_id: ClientIdPolicy::default(),
             lowest_suite: None,
             user_prefix: DEFAULT_USER_PREFIX.to_owned(),
+            user_form: UserForm::default(),
             password: None,
             topics: None,
             server_reference: None,
         }
+    }
+}
+
+/// How a device id stands in the user name that a back end sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UserForm {
+    /// As it is.
+    #[default]
+    Plain,
+    /// For back ends that read a user name as a JID, which knows no capitals and not all characters: whatever is not a
+    /// small letter, a digit, `-`, `.` or `_` becomes `\` and two hexadecimal digits. No two ids give one JID.
+    Jid,
+}
+
+impl UserForm {
+    /// The user name of device `id`.
+    #[must_use]
+    pub fn user_name(self, prefix: &str, id: &str) -> String {
+        let mut name = prefix.to_owned();
+        for byte in id.bytes() {
+            match byte {
+                b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' => name.push(char::from(byte)),
+                _ if self == Self::Plain => name.push(char::from(byte)),
+                _ => name.push_str(&format!("\\{byte:02x}")),
+            }
+        }
+        name
+    }
+
+    /// Whether `name` may belong to a device, so that an anonymous client may not use it.
+    #[must_use]
+    pub fn is_reserved(self, prefix: &str, name: &str) -> bool {
+        match self {
+            Self::Plain => name.starts_with(prefix),
+            // Other alphabets have letters that a JID takes for these.
+            Self::Jid => !name.is_ascii() || name.to_ascii_lowercase().starts_with(prefix),
+        }
+    }
+
+    /// Whether a prefix of this form keeps names apart.
+    #[must_use]
+    pub fn allows_prefix(self, prefix: &str) -> bool {
+        self == Self::Plain || Self::Jid.user_name("", prefix) == prefix
     }
 }
 
@@ -68,6 +113,23 @@ impl ClientIdPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_stay_apart_where_names_are_jids() {
+        let jid = |id| UserForm::Jid.user_name("kem.", id);
+        assert_eq!(jid("pump-1.a_b"), "kem.pump-1.a_b");
+        assert_eq!(jid("Pump:1"), r"kem.\50ump\3a1");
+        assert_eq!(jid("pump@host"), r"kem.pump\40host");
+        // What looks escaped already is escaped too.
+        assert_eq!(jid(r"\50ump"), r"kem.\5c50ump");
+        assert_eq!(UserForm::Plain.user_name("kem:", "Pump:1"), "kem:Pump:1");
+        for (name, reserved) in [("kem.x", true), ("KEM.x", true), ("\u{ff4b}em.x", true), ("me", false)] {
+            assert_eq!(UserForm::Jid.is_reserved("kem.", name), reserved, "{name}");
+        }
+        assert!(UserForm::Plain.is_reserved("kem:", "kem:x") && !UserForm::Plain.is_reserved("kem:", "KEM:x"));
+        assert!(UserForm::Jid.allows_prefix("kem.") && UserForm::Plain.allows_prefix("kem:"));
+        assert!(!UserForm::Jid.allows_prefix("kem:") && !UserForm::Jid.allows_prefix("Kem."));
+    }
 
     #[test]
     fn equal_allows_only_the_id() {

@@ -16,7 +16,7 @@ use sqlx::AnyPool;
 pub use devices::{Credential, Device, Enrolment, Modes, Overview};
 pub use keys::{KeyState, StoredKey};
 pub use postgres::Changes;
-pub use seal::{SealError, SealKey};
+pub use seal::{SealError, SealKey, write_private};
 
 /// An open registry. Cheap to clone.
 #[derive(Clone)]

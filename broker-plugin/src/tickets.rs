@@ -13,7 +13,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use zeroize::{Zeroize as _, Zeroizing};
 
-use crate::{Registry, RegistryError, clock::unix_now};
+use crate::{Metrics, Registry, RegistryError, clock::Clock};
 
 /// Where ticket keys come from.
 #[derive(Clone, Debug, Default)]
@@ -28,13 +28,15 @@ pub(crate) enum Source {
 /// The current keys; none while their source fails.
 pub(crate) struct Tickets {
     source: Source,
+    clock: Clock,
     keys: RwLock<Option<Arc<TicketKeys>>>,
 }
 
 impl Tickets {
-    pub(crate) fn new(source: Source) -> Self {
+    pub(crate) fn new(source: Source, clock: Clock) -> Self {
         Self {
             source,
+            clock,
             keys: RwLock::new(None),
         }
     }
@@ -46,15 +48,16 @@ impl Tickets {
 
     /// Loads the keys again. A registry that fails leaves those that are there: nobody connects without it anyway, and
     /// tickets end by their own age. A file that fails leaves none: clients then make full handshakes.
-    pub(crate) async fn refresh(&self, registry: &Registry) {
+    pub(crate) async fn refresh(&self, registry: &Registry, metrics: &Metrics) {
         let loaded = match &self.source {
-            Source::Registry => registry.ticket_keys(unix_now()).await.map_err(TicketError::from),
+            Source::Registry => registry.ticket_keys(self.clock.now()).await.map_err(TicketError::from),
             Source::File(path) => read(path),
         };
         let keys = match loaded {
             Ok((current, previous)) => Some(Arc::new(TicketKeys::new(current, previous))),
             Err(TicketError::Registry(error)) => {
                 tracing::warn!(%error, "ticket keys are not refreshed");
+                metrics.registry_failed("ticket-keys");
                 return;
             }
             Err(error) => {
@@ -66,11 +69,11 @@ impl Tickets {
     }
 
     /// Refreshes until the front stops.
-    pub(crate) async fn watch(&self, registry: &Registry, stop: &CancellationToken) {
+    pub(crate) async fn watch(&self, registry: &Registry, metrics: &Metrics, stop: &CancellationToken) {
         loop {
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = sleep(REFRESH) => self.refresh(registry).await,
+                () = sleep(REFRESH) => self.refresh(registry, metrics).await,
             }
         }
     }

@@ -10,7 +10,15 @@ mod mqtt;
 #[path = "scripted/world.rs"]
 mod world;
 
-use std::{fs, net::SocketAddr, time::Duration};
+use std::{
+    fs,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use hybrid_handshake::mqtt::{
     Level, PacketType, ReasonCode,
@@ -222,6 +230,65 @@ async fn ticket_keys_may_change_in_the_middle_of_a_handshake() {
     world.stop().await;
 }
 
+/// Tickets and their keys age by the wall clock, and nothing else does.
+#[tokio::test]
+async fn a_clock_that_jumps_ends_tickets_and_no_session() {
+    const HOUR: u64 = 3600;
+    let start = 1_800_000_000;
+    let time = Arc::new(AtomicU64::new(start));
+    let clock = time.clone();
+    let world = World::start(|b| b.clock(move || clock.load(Ordering::Relaxed))).await;
+    let connect = mqtt::connect(Level::V5, "s1");
+    let jump = async |to: u64| {
+        time.store(to, Ordering::Relaxed);
+        world.front.reload(Front::builder()).await;
+    };
+    let refused = async |ticket| {
+        let before = world.metrics.refused("rejected", ReasonCode::NotAuthorized);
+        let again = world.connect(&world.device.resuming(ticket), &connect).await;
+        assert_eq!(again.err(), Some(Failure::Refused(ReasonCode::NotAuthorized)));
+        assert_eq!(world.metrics.refused("rejected", ReasonCode::NotAuthorized), before + 1);
+    };
+    let mut session = world.session(&world.device, &connect).await;
+    let (first, _) = session.ticket(Some("s1"), None).await;
+
+    jump(start + 25 * HOUR).await;
+    session.send(mqtt::PINGREQ).await;
+    session.expect(PacketType::Pingresp).await;
+    // Its key opens it still, but it is too old.
+    refused(first).await;
+    let mut other = world
+        .session(&world.enroll("s2").await, &mqtt::connect(Level::V5, "s2"))
+        .await;
+    let (ahead, lifetime) = other.ticket(Some("s2"), None).await;
+    assert_eq!(lifetime, 24 * 60 * 60);
+
+    // An hour back: nobody notices.
+    jump(start + 24 * HOUR).await;
+    let device = world.enroll("s3").await;
+    let mut third = world.session(&device, &mqtt::connect(Level::V5, "s3")).await;
+    let (kept, _) = third.ticket(Some("s3"), None).await;
+
+    // Far back: keys of days to come would be used for days. They go, and their tickets with them.
+    jump(start - 48 * HOUR).await;
+    for session in [&mut session, &mut other, &mut third] {
+        session.send(mqtt::PINGREQ).await;
+        session.expect(PacketType::Pingresp).await;
+    }
+    refused(ahead).await;
+    let again = world
+        .connect(&device.resuming(kept), &mqtt::connect(Level::V5, "s3"))
+        .await;
+    assert_eq!(again.err(), Some(Failure::Refused(ReasonCode::NotAuthorized)));
+    let mut full = world.session(&device, &mqtt::connect(Level::V5, "s3")).await;
+    let (fresh, _) = full.ticket(Some("s3"), None).await;
+    world
+        .session(&device.resuming(fresh), &mqtt::connect(Level::V5, "s3"))
+        .await;
+    drop((session, other, third, full));
+    world.stop().await;
+}
+
 /// Another program holds the registry's write lock: clients come in all the same, and what was to be noted is noted later.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_locked_registry_stops_nobody() {
@@ -237,6 +304,11 @@ async fn a_locked_registry_stops_nobody() {
     let session = within(world.session(&world.device, &mqtt::connect(Level::V5, "s1"))).await;
     sleep(Duration::from_millis(300)).await;
     assert_eq!(world.registry.device("s1").await.unwrap().unwrap().last_seen, None);
+    assert_eq!(
+        world.metrics.registry_up.get(),
+        1,
+        "it answers, and more it does not need to"
+    );
     sqlx::query("ROLLBACK").execute(&mut *locked).await.unwrap();
     drop(locked);
     let noted = async {

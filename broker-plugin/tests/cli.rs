@@ -36,6 +36,27 @@ impl Place {
         self.command(args).output().unwrap()
     }
 
+    /// Standard error of a command that must fail because no file may grow over so many blocks.
+    fn fails_on_full_disk(&self, blocks: u32, args: &[&str]) -> String {
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
+        let program = env!("CARGO_BIN_EXE_kemqtt-broker");
+        let mut command = Command::new("sh");
+        command.current_dir(self.0.path()).args(["-c", &script, "sh", program]);
+        let output = command.args(args).output().unwrap();
+        assert!(!output.status.success(), "{args:?}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    /// Names of all files.
+    fn files(&self) -> Vec<String> {
+        let files = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<String> = files
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
     /// Standard output of a command that must succeed.
     fn ok(&self, args: &[&str]) -> String {
         let output = self.run(args);
@@ -265,4 +286,33 @@ fn rotate_key_makes_the_successor_current_and_then_forgets_the_old_key() {
     let retired = place.ok(&["rotate-key", "--retire"]);
     assert_eq!(retired.lines().count(), 1);
     assert!(!place.ok(&["rotate-key", "--list"]).contains("retiring"));
+}
+
+/// A command that finds no room says so, and leaves nothing that the next try would stumble over.
+#[test]
+fn on_a_full_disk_nothing_is_left_half_done() {
+    let place = Place::new();
+    // First not even the key file fits, then only that one.
+    for blocks in [0, 8] {
+        let error = place.fails_on_full_disk(blocks, &["init"]);
+        assert!(
+            error.contains("kemqtt.key") || error.contains("disk"),
+            "{blocks}: {error}"
+        );
+        assert!(place.files().is_empty(), "{blocks}: {:?}", place.files());
+    }
+    place.ok(&["init"]);
+    let before = place.files();
+
+    for command in [&["enroll", "s1", "--out", "s1.psk"][..], &["rotate-key"]] {
+        let error = place.fails_on_full_disk(0, command);
+        assert!(error.contains("database"), "{error}");
+    }
+    // A device whose secret cannot be written is not enrolled either.
+    place.fails(&["enroll", "s1", "--out", "nowhere/s1.psk"]);
+    assert_eq!(place.files(), before);
+    assert!(!place.ok(&["list"]).contains("s1"));
+
+    place.ok(&["enroll", "s1", "--out", "s1.psk"]);
+    place.ok(&["rotate-key"]);
 }

@@ -5,7 +5,7 @@ use std::{io::Write as _, time::Duration};
 use kemqtt_broker::{
     Config, ConfigError, Limits,
     config::{BackendConfig, DEFAULT_FILE, LogFormat, Overrides, RegistryConfig, SETTINGS},
-    policy::ClientIdPolicy,
+    policy::{ClientIdPolicy, UserForm},
 };
 
 fn parse(text: &str) -> Result<Config, ConfigError> {
@@ -39,7 +39,7 @@ fn the_printed_default_file_holds_the_defaults() {
 fn values_arrive() {
     let config = parse(
         "listen = \"127.0.0.1:1\"\nallow_anonymous = true\n[backend]\nkind = \"tcp\"\naddress = \"127.0.0.1:1883\"\nguard = false\n\
-         [identity]\nclient_id = \"prefix\"\nuser_prefix = \"dev-\"\n[limits]\nm3_timeout_s = 7\nrecord = 256\n[log]\nformat = \"json\"\n",
+         [identity]\nclient_id = \"prefix\"\nuser_prefix = \"dev-\"\nuser_form = \"jid\"\n[limits]\nm3_timeout_s = 7\nrecord = 256\n[log]\nformat = \"json\"\n",
     )
     .unwrap();
     assert_eq!(config.listen.to_string(), "127.0.0.1:1");
@@ -53,7 +53,7 @@ fn values_arrive() {
         }
     );
     assert_eq!(config.client_id, ClientIdPolicy::Prefix);
-    assert_eq!(config.user_prefix, "dev-");
+    assert_eq!((&*config.user_prefix, config.user_form), ("dev-", UserForm::Jid));
     assert_eq!(config.limits.m3_timeout, Duration::from_secs(7));
     assert_eq!(config.limits.record, 256);
     assert_eq!(config.log.format, LogFormat::Json);
@@ -121,6 +121,10 @@ fn other_words_are_refused_where_they_stand() {
     assert_eq!(refused("[log]\nformat = \"xml\"\n").0, 2);
     assert_eq!(refused("[identity]\nclient_id = \"any\"\n").0, 2);
     assert_eq!(refused("[identity]\nuser_prefix = \"a b\"\n").0, 2);
+    assert_eq!(refused("[identity]\nuser_form = \"xmpp\"\n").0, 2);
+    let (line, problem, fix) = refused("[identity]\nuser_form = \"jid\"\nuser_prefix = \"kem:\"\n");
+    assert_eq!(line, 3);
+    assert!(problem.contains("JID") && fix.contains("kem."), "{problem}: {fix}");
 }
 
 fn overrides(set: &[(&str, &str)]) -> Overrides {

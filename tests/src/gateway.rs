@@ -52,10 +52,19 @@ impl Gateway {
 
     /// Sum of all series of a metric whose text contains `part`.
     pub async fn metric(&self, part: &str) -> Result<f64> {
+        self.sum(|line| line.contains(part)).await
+    }
+
+    /// Handshakes that finished in this mode.
+    pub async fn handshakes(&self, mode: u8) -> Result<f64> {
+        let mode = format!("mode=\"{mode}\"");
+        self.sum(|line| line.starts_with("kemqtt_handshakes_total{") && line.contains(&mode))
+            .await
+    }
+
+    async fn sum(&self, counts: impl Fn(&str) -> bool) -> Result<f64> {
         let (_, text) = get(self.admin, "/metrics").await?;
-        let series = text
-            .lines()
-            .filter(|line| !line.starts_with('#') && line.contains(part));
+        let series = text.lines().filter(|line| !line.starts_with('#') && counts(line));
         Ok(series
             .filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok())
             .sum())

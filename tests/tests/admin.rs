@@ -65,7 +65,9 @@ async fn a_browser_shows_devices_suites_latency_and_refusals() -> Result<()> {
     let pump_1 = page.split("<td>pump-1</td>").nth(1).unwrap_or_default();
     let row = pump_1.split("</tr>").next().unwrap_or_default();
     ensure!(!row.contains("never"), "{row}");
-    ensure!(page.contains("<rect "), "bars of the plot");
+    let bar = "<title>x25519-mlkem768-chacha20poly1305, 2 PSK-auth: 1</title></rect>";
+    ensure!(page.contains(bar), "the handshake in its bar of the plot:\n{page}");
+    ensure!(page.contains("<ul id=\"series\">"), "{page}");
     ensure!(!page.contains("<script") && !page.contains(" src="), "{page}");
     drop(session);
     Ok(())

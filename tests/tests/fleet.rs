@@ -71,7 +71,7 @@ async fn a_reload_changes_policy_and_ticket_keys_and_drops_nobody() -> Result<()
     keys(&["22", "11"])?;
     reload(1).await?;
     let mut second = connect("pump-1/a", &gateway, &pump).await?;
-    let resumed = gateway.metric("mode=\"4\"").await?;
+    let resumed = gateway.handshakes(4).await?;
     ensure!(
         resumed >= 1.0,
         "resumed under the previous key:\n{}",
@@ -101,13 +101,13 @@ async fn a_reload_changes_policy_and_ticket_keys_and_drops_nobody() -> Result<()
     // Both old keys are gone: a full handshake at the third attempt, by the client's own way out.
     keys(&["33"])?;
     reload(2).await?;
-    let full = gateway.metric("mode=\"2\"").await?;
+    let full = gateway.handshakes(2).await?;
     let mut attempts = 0;
     while connect("pump-1/b", &gateway, &pump).await.is_err() {
         attempts += 1;
         ensure!(attempts < 6, "no way out");
     }
-    ensure!(gateway.metric("mode=\"2\"").await? > full, "a full handshake");
+    ensure!(gateway.handshakes(2).await? > full, "a full handshake");
 
     // A file with a mistake changes nothing.
     std::fs::write(&config_file, "[identity]\nclient_id = \"any\"\n")?;
@@ -224,7 +224,7 @@ async fn two_gateways_share_a_ticket_file() -> Result<()> {
     );
     balancer.point_at(two.address());
     let _second = Client::connect("pump-1", &address, config, |_| {}).await?;
-    assert_eq!(two.metric("mode=\"4\"").await?, 1.0);
+    assert_eq!(two.handshakes(4).await?, 1.0);
     Ok(())
 }
 

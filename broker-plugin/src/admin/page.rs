@@ -27,7 +27,7 @@ fn write_page(out: &mut String, samples: &[Sample<'_>], devices: Option<&[Overvi
         writeln!(out, "<dt>{text}<dd id={name}>{value}")?;
     }
     writeln!(out, "</dl>\n<h2>Handshake latency</h2>")?;
-    plot(out, &buckets(samples))?;
+    plot(out, &Latency::collect(samples))?;
     writeln!(out, "<h2>Suites in use</h2>")?;
     counters(
         out,
@@ -123,56 +123,98 @@ fn counters(
     writeln!(out, "</table>")
 }
 
-/// Upper bound in seconds and count of each bucket of the handshake histogram.
-fn buckets(samples: &[Sample<'_>]) -> Vec<(f64, f64)> {
-    let mut below = 0.0;
-    let buckets = samples
-        .iter()
-        .filter(|sample| sample.name == "kemqtt_handshake_seconds_bucket");
-    buckets
-        .filter_map(|sample| {
-            let bound = sample.label("le")?;
-            let bound = if bound == "+Inf" {
-                f64::INFINITY
-            } else {
-                bound.parse().ok()?
-            };
-            let count = sample.value - below;
-            below = sample.value;
-            Some((bound, count))
-        })
-        .collect()
+/// The handshake histogram.
+struct Latency<'a> {
+    /// Suite and mode.
+    series: Vec<(&'a str, &'a str)>,
+    /// Upper bound in seconds, and the count of each series.
+    buckets: Vec<(f64, Vec<f64>)>,
 }
 
-/// A bar per bucket.
-fn plot(out: &mut String, buckets: &[(f64, f64)]) -> fmt::Result {
-    let (total, highest) = buckets
+impl<'a> Latency<'a> {
+    fn collect(samples: &[Sample<'a>]) -> Self {
+        let mut this = Self {
+            series: Vec::new(),
+            buckets: Vec::new(),
+        };
+        let buckets = samples
+            .iter()
+            .filter(|sample| sample.name == "kemqtt_handshake_seconds_bucket");
+        let (mut bucket, mut below) = (0, 0.0);
+        for sample in buckets {
+            let label = |name| sample.label(name).unwrap_or_default();
+            let series = (label("suite"), label("mode"));
+            if this.series.last() != Some(&series) {
+                // The buckets of a series stand together, and each counts those before it.
+                this.series.push(series);
+                (bucket, below) = (0, 0.0);
+            }
+            let bound = match label("le") {
+                "+Inf" => f64::INFINITY,
+                bound => bound.parse().unwrap_or_default(),
+            };
+            if this.buckets.len() <= bucket {
+                this.buckets.push((bound, Vec::new()));
+            }
+            if let Some((_, counts)) = this.buckets.get_mut(bucket) {
+                counts.resize(this.series.len(), 0.0);
+                if let Some(count) = counts.last_mut() {
+                    *count = sample.value - below;
+                }
+            }
+            (bucket, below) = (bucket + 1, sample.value);
+        }
+        this
+    }
+
+    fn name(&self, number: usize) -> String {
+        let (suite, mode) = self.series.get(number).copied().unwrap_or_default();
+        format!("{}, {}", Escaped(suite), Escaped(&mode_name(mode)))
+    }
+}
+
+/// A bar per bucket, with a part per suite and mode.
+fn plot(out: &mut String, latency: &Latency<'_>) -> fmt::Result {
+    let total = |counts: &[f64]| counts.iter().sum::<f64>();
+    let highest = latency
+        .buckets
         .iter()
-        .fold((0.0, 0.0_f64), |(sum, high), (_, n)| (sum + n, high.max(*n)));
-    if total == 0.0 {
+        .fold(0.0_f64, |high, (_, counts)| high.max(total(counts)));
+    if highest == 0.0 {
         return writeln!(out, "<p id=latency>None yet.");
     }
-    let width = buckets.len() * BAR;
+    let width = latency.buckets.len() * BAR;
     writeln!(
         out,
         "<svg id=latency role=img viewBox='0 0 {width} {}' width={width} height={}><title>Handshakes by time</title>",
         HEIGHT + 40,
         HEIGHT + 40
     )?;
-    for (i, (bound, count)) in buckets.iter().enumerate() {
-        let height = count / highest * HEIGHT as f64;
-        let (x, y, bar) = (i * BAR, HEIGHT as f64 - height + 14.0, BAR - 4);
-        writeln!(out, "<rect x={x} y={y:.1} width={bar} height={height:.1}></rect>")?;
-        let middle = x + bar / 2;
-        if *count > 0.0 {
-            writeln!(out, "<text x={middle} y={:.1}>{count}</text>", y - 3.0)?;
+    for (i, (bound, counts)) in latency.buckets.iter().enumerate() {
+        let (x, bar, mut y) = (i * BAR, BAR - 4, HEIGHT as f64 + 14.0);
+        for (number, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0.0) {
+            let height = count / highest * HEIGHT as f64;
+            y -= height;
+            let (colour, name) = (number % COLOURS, latency.name(number));
+            writeln!(
+                out,
+                "<rect class=s{colour} x={x} y={y:.1} width={bar} height={height:.1}><title>{name}: {count}</title></rect>"
+            )?;
+        }
+        let (middle, all) = (x + bar / 2, total(counts));
+        if all > 0.0 {
+            writeln!(out, "<text x={middle} y={:.1}>{all}</text>", y - 3.0)?;
         }
         writeln!(out, "<text x={middle} y={}>{}</text>", HEIGHT + 30, bound_name(*bound))?;
     }
     writeln!(
         out,
-        "</svg>\n<p>Handshakes by the time from the first packet to M4, up to the time below each bar."
-    )
+        "</svg>\n<p>Handshakes by the time from the first packet to M4, up to the time below each bar.\n<ul id=series>"
+    )?;
+    for number in 0..latency.series.len() {
+        writeln!(out, "<li class=s{}>{}", number % COLOURS, latency.name(number))?;
+    }
+    writeln!(out, "</ul>")
 }
 
 fn bound_name(seconds: f64) -> String {
@@ -273,6 +315,8 @@ const STATE: &[(&str, &str)] = &[
 ];
 
 const BAR: usize = 56;
+/// Classes `s0` and so on of the style sheet.
+const COLOURS: usize = 8;
 const HEIGHT: usize = 160;
 
 const HEAD: &str = "<!DOCTYPE html>
@@ -284,7 +328,9 @@ const HEAD: &str = "<!DOCTYPE html>
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 60em; padding: 0 1em; color: #222; background: #fff }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(9em, 1fr)); gap: 1em } dt { color: #666 } dd { margin: 0; font-size: 1.5em }
 dl { grid-auto-flow: row dense } dt { grid-row: auto } table { border-collapse: collapse } th, td { text-align: left; padding: .2em 1.2em .2em 0; border-bottom: 1px solid #ddd }
-.revoked td { color: #999; text-decoration: line-through } rect { fill: #3b6ea5 } svg { max-width: 100% } text { font-size: 11px; text-anchor: middle; fill: #444 }
+.revoked td { color: #999; text-decoration: line-through } rect { fill: var(--c) } svg { max-width: 100% } text { font-size: 11px; text-anchor: middle; fill: #444 }
+#series { list-style: none; padding: 0 } #series li::before { content: ''; display: inline-block; width: .8em; height: .8em; margin-right: .5em; background: var(--c) }
+.s0 { --c: #3b6ea5 } .s1 { --c: #d9822b } .s2 { --c: #4f9d69 } .s3 { --c: #a0529b } .s4 { --c: #c23b3b } .s5 { --c: #6b6b6b } .s6 { --c: #b59d1f } .s7 { --c: #2f9fa3 }
 </style>
 <h1>kemqtt-broker</h1>
 ";
@@ -300,9 +346,12 @@ kemqtt_handshakes_total{suite=\"x25519-mlkem768-chacha20poly1305\",mode=\"2\"} 5
 kemqtt_handshakes_total{suite=\"x25519-ctrulight-ascon\",mode=\"4\"} 7
 kemqtt_refusals_total{cause=\"rejected\",code=\"135\"} 2
 kemqtt_refusals_total{cause=\"timeout\",code=\"0\"} 1
-kemqtt_handshake_seconds_bucket{le=\"0.001\"} 4
-kemqtt_handshake_seconds_bucket{le=\"0.002\"} 10
-kemqtt_handshake_seconds_bucket{le=\"+Inf\"} 12
+kemqtt_handshake_seconds_bucket{le=\"0.001\",suite=\"x25519-ctrulight-ascon\",mode=\"4\"} 4
+kemqtt_handshake_seconds_bucket{le=\"0.002\",suite=\"x25519-ctrulight-ascon\",mode=\"4\"} 7
+kemqtt_handshake_seconds_bucket{le=\"+Inf\",suite=\"x25519-ctrulight-ascon\",mode=\"4\"} 7
+kemqtt_handshake_seconds_bucket{le=\"0.001\",suite=\"x25519-mlkem768-chacha20poly1305\",mode=\"2\"} 0
+kemqtt_handshake_seconds_bucket{le=\"0.002\",suite=\"x25519-mlkem768-chacha20poly1305\",mode=\"2\"} 3
+kemqtt_handshake_seconds_bucket{le=\"+Inf\",suite=\"x25519-mlkem768-chacha20poly1305\",mode=\"2\"} 5
 # EOF
 ";
 
@@ -333,11 +382,29 @@ kemqtt_handshake_seconds_bucket{le=\"+Inf\"} 12
     #[test]
     fn bars_show_what_lies_in_each_bucket() {
         let samples: Vec<_> = METRICS.lines().filter_map(Sample::parse).collect();
-        assert_eq!(buckets(&samples), [(0.001, 4.0), (0.002, 6.0), (f64::INFINITY, 2.0)]);
+        let latency = Latency::collect(&samples);
+        let series = [
+            ("x25519-ctrulight-ascon", "4"),
+            ("x25519-mlkem768-chacha20poly1305", "2"),
+        ];
+        assert_eq!(latency.series, series);
+        let expected = [
+            (0.001, vec![4.0, 0.0]),
+            (0.002, vec![3.0, 3.0]),
+            (f64::INFINITY, vec![0.0, 2.0]),
+        ];
+        assert_eq!(latency.buckets, expected);
         let page = render(METRICS, None, 0);
-        assert_eq!(page.matches("<rect ").count(), 3);
-        assert!(page.contains("height=160.0") && page.contains(">more</text>"));
-        assert!(page.contains("registry does not answer"));
+        // 6 at most in a bucket: that bar is full, in two parts, and the others are in proportion.
+        assert_eq!(page.matches("<rect ").count(), 4);
+        assert_eq!(page.matches("height=80.0").count(), 2);
+        assert!(
+            page.contains("<rect class=s0 x=0 y=67.3 width=52 height=106.7>"),
+            "{page}"
+        );
+        assert!(page.contains("<title>x25519-mlkem768-chacha20poly1305, 2 PSK-auth: 2</title>"));
+        assert!(page.contains("<li class=s0>x25519-ctrulight-ascon, 4 resume"));
+        assert!(page.contains(">more</text>") && page.contains("registry does not answer"));
     }
 
     #[test]

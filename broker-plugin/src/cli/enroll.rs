@@ -1,9 +1,8 @@
 //! `enroll`: a device and its credential.
 
 use std::{
-    fs::{self, OpenOptions},
-    io::Write as _,
-    os::unix::fs::OpenOptionsExt as _,
+    fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -15,7 +14,7 @@ use hybrid_handshake::{
 };
 use kemqtt_broker::{
     Config, Registry,
-    registry::{Credential, Enrolment},
+    registry::{Credential, Enrolment, write_private},
 };
 use zeroize::Zeroizing;
 
@@ -43,25 +42,31 @@ pub(crate) struct Enroll {
 
 impl Enroll {
     pub(crate) async fn run(self, config: Config) -> anyhow::Result<()> {
+        if DeviceId::new(&self.id).is_err() {
+            bail!(
+                "`{}` is no device id: 1 to 32 printable ASCII characters without space, `/`, `+` and `#`",
+                self.id
+            );
+        }
         let registry = super::open(&config).await?;
         let fresh = self.psk_file.is_none() && self.device_key.is_none();
         let credential = self.credential()?;
+        let line = match &credential {
+            Credential::Psk(psk) if fresh => Some(self.psk_line(psk)?),
+            _ => None,
+        };
         // Before the device is enrolled: a file that cannot be written must not cost an id.
-        let file = self.out.as_deref().map(create).transpose()?;
+        if let (Some(path), Some(line)) = (&self.out, &line) {
+            write_private(path, line).with_context(|| path.display().to_string())?;
+        }
         self.store(&registry, &credential).await.inspect_err(|_| {
             if let Some(path) = self.out.as_deref() {
                 let _ = fs::remove_file(path);
             }
         })?;
-        if let (true, Credential::Psk(psk)) = (fresh, &credential) {
-            let line = self.psk_line(psk)?;
-            match file {
-                Some(mut file) => {
-                    writeln!(file, "{}", *line)?;
-                    file.sync_all()?;
-                }
-                None => println!("{}", *line),
-            }
+        if let (None, Some(line)) = (&self.out, line) {
+            let shown = io::stdout().write_all(line.as_bytes());
+            shown.with_context(|| format!("the secret of {0} is lost: revoke {0} and enrol it again", self.id))?;
         }
         eprintln!("# enrolled {}; pin on it one of:", self.id);
         for line in registry.broker_lines().await? {
@@ -102,12 +107,6 @@ impl Enroll {
     }
 
     async fn store(&self, registry: &Registry, credential: &Credential) -> anyhow::Result<()> {
-        if DeviceId::new(&self.id).is_err() {
-            bail!(
-                "`{}` is no device id: 1 to 32 printable ASCII characters without space, `/`, `+` and `#`",
-                self.id
-            );
-        }
         let new = Enrolment {
             id: &self.id,
             credential,
@@ -128,13 +127,9 @@ impl Enroll {
             psk: hybrid_handshake::identity::Psk::from_bytes(*psk),
         }
         .write(&mut *text)?;
+        text.push('\n');
         Ok(text)
     }
-}
-
-fn create(path: &Path) -> anyhow::Result<fs::File> {
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    file.with_context(|| path.display().to_string())
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {

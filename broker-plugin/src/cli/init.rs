@@ -22,15 +22,15 @@ impl Init {
         let registry = match &config.registry {
             // Adding a key kind to a realm that is there already.
             RegistryConfig::File(path) if path.exists() => super::open(&config).await?,
-            RegistryConfig::File(path) => Registry::create(path, new_key(&config)?).await?,
+            RegistryConfig::File(path) => {
+                let made = Registry::create(path, new_key(&config)?).await;
+                made.inspect_err(|_| forget_key(&config))?
+            }
             // The realm may be there already, made from another machine with the same key file.
             RegistryConfig::Postgres(_) if config.seal_key.exists() => super::open(&config).await?,
             RegistryConfig::Postgres(url) => {
                 let opened = Registry::postgres(url, new_key(&config)?).await;
-                opened.inspect_err(|_| {
-                    // It seals nothing.
-                    let _ = fs::remove_file(&config.seal_key);
-                })?
+                opened.inspect_err(|_| forget_key(&config))?
             }
         };
         let folder = self.successors.folder(&config)?;
@@ -52,6 +52,11 @@ impl Init {
 fn new_key(config: &Config) -> anyhow::Result<SealKey> {
     SealKey::create(&config.seal_key)
         .context("a new registry gets a new key file; move the old one away if it is not in use")
+}
+
+/// A fresh key that seals nothing.
+fn forget_key(config: &Config) {
+    let _ = fs::remove_file(&config.seal_key);
 }
 
 pub(super) fn parse_kind(text: &str) -> Result<(KemId, Group), String> {

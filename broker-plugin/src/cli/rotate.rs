@@ -1,9 +1,8 @@
 //! `rotate-key`: from one broker key to the next.
 
 use std::{
-    fs::{self, OpenOptions},
-    io::Write as _,
-    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
+    fs,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
@@ -15,7 +14,7 @@ use hybrid_handshake::{
 };
 use kemqtt_broker::{
     Config, Registry,
-    registry::{KeyState, StoredKey},
+    registry::{KeyState, StoredKey, write_private},
     rotation::Successor,
 };
 use zeroize::Zeroizing;
@@ -162,11 +161,7 @@ async fn list(registry: &Registry) -> anyhow::Result<()> {
 /// Writes a new file of mode 0600.
 fn store(folder: &Path, successor: &Successor) -> anyhow::Result<()> {
     let path = path(folder, &successor.fingerprint);
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
-    let written = file.and_then(|mut file| {
-        writeln!(file, "{}", successor.line)?;
-        file.sync_all()
-    });
+    let written = write_private(&path, &format!("{}\n", successor.line));
     // Whoever loses it cannot rotate the key it follows, so it is better on paper than nowhere.
     written.with_context(|| format!("{}; store this line yourself: {}", path.display(), successor.line))?;
     eprintln!(

@@ -56,6 +56,7 @@ fn policy(config: &Config) -> anyhow::Result<FrontBuilder> {
         .allow_anonymous(config.allow_anonymous)
         .client_id(config.client_id)
         .user_prefix(&config.user_prefix)
+        .user_form(config.user_form)
         .topics(config.topics.clone())
         .server_reference(config.server_reference.clone());
     if let Some(suite) = config.lowest_suite {
@@ -102,7 +103,9 @@ fn log(config: &LogConfig) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(filter).with_context(|| format!("log filter `{}`", config.filter))?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr);
+        .with_writer(std::io::stderr)
+        // It would complain about standard error on standard error, and panic.
+        .log_internal_errors(false);
     match config.format {
         LogFormat::Text => builder.with_ansi(std::io::stderr().is_terminal()).init(),
         LogFormat::Json => builder.json().init(),

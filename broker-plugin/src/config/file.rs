@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     limits::Limits,
-    policy::{ClientIdPolicy, ID, TopicRules},
+    policy::{ClientIdPolicy, ID, TopicRules, UserForm},
 };
 
 /// A commented file that holds every default.
@@ -63,6 +63,7 @@ struct BackendTable {
 struct IdentityTable {
     client_id: Option<String>,
     user_prefix: Option<String>,
+    user_form: Option<String>,
     password_file: Option<PathBuf>,
 }
 
@@ -113,6 +114,7 @@ struct Source<'a> {
 impl Source<'_> {
     fn config(&self, file: File) -> Result<Config, ConfigError> {
         let listen = self.address(file.listen.as_deref(), "listen")?;
+        let user_form = self.user_form(file.identity.user_form.as_deref())?;
         let (topics, guarded) = (self.topics(&file.topics)?, file.backend.guard != Some(false));
         if topics.is_some() && !guarded {
             let fix = "remove `guard = false`: the guard is what checks topics";
@@ -127,7 +129,8 @@ impl Source<'_> {
             server_reference: file.backend.server_reference.clone(),
             backend: self.backend(file.backend)?,
             client_id: self.client_id(file.identity.client_id.as_deref())?,
-            user_prefix: self.user_prefix(file.identity.user_prefix)?,
+            user_prefix: self.user_prefix(file.identity.user_prefix, user_form)?,
+            user_form,
             password_file: file.identity.password_file,
             ticket_file: file.ticket_file,
             topics,
@@ -241,11 +244,31 @@ impl Source<'_> {
         }
     }
 
-    fn user_prefix(&self, value: Option<String>) -> Result<String, ConfigError> {
+    fn user_form(&self, value: Option<&str>) -> Result<UserForm, ConfigError> {
+        match value {
+            None | Some("plain") => Ok(UserForm::Plain),
+            Some("jid") => Ok(UserForm::Jid),
+            Some(other) => {
+                let problem = format!("unknown form of user names `{other}`");
+                Err(self.error(
+                    "identity.user_form",
+                    problem,
+                    "write \"plain\", or \"jid\" for ejabberd",
+                ))
+            }
+        }
+    }
+
+    fn user_prefix(&self, value: Option<String>, form: UserForm) -> Result<String, ConfigError> {
         let prefix = value.unwrap_or_else(|| crate::policy::DEFAULT_USER_PREFIX.to_owned());
         if prefix.is_empty() || prefix.len() > 64 || !prefix.bytes().all(|b| b.is_ascii_graphic()) {
             let problem = format!("user_prefix `{prefix}` must be 1 to 64 printable ASCII characters without spaces");
             return Err(self.error("identity.user_prefix", problem, "write for example \"kem:\""));
+        }
+        if !form.allows_prefix(&prefix) {
+            let problem = format!("user_prefix `{prefix}` cannot begin a JID");
+            let fix = "write for example `user_prefix = \"kem.\"`: small letters, digits, `-`, `.` and `_`";
+            return Err(self.error("identity.user_prefix", problem, fix));
         }
         Ok(prefix)
     }

@@ -160,6 +160,7 @@ settings! {
     "backend.max_connections" "max-connections" "KEMQTT_MAX_CONNECTIONS" Number "N" "Largest number of connections of the embedded broker";
     "identity.client_id" "client-id-policy" "KEMQTT_CLIENT_ID_POLICY" Text "POLICY" "MQTT client ids of a device: `equal`, `prefix` or `map`";
     "identity.user_prefix" "user-prefix" "KEMQTT_USER_PREFIX" Text "TEXT" "Prefix of the user name that the back end sees";
+    "identity.user_form" "user-form" "KEMQTT_USER_FORM" Text "FORM" "How the device id stands in it: `plain`, or `jid` for ejabberd";
     "identity.password_file" "password-file" "KEMQTT_PASSWORD_FILE" Text "FILE" "File with the password that the back end sees";
     "topics.publish" "publish" "KEMQTT_PUBLISH" List "FILTERS" "Topic filters that clients may publish to; {id} is the device id";
     "topics.subscribe" "subscribe" "KEMQTT_SUBSCRIBE" List "FILTERS" "Topic filters that clients may subscribe within; {id} is the device id";

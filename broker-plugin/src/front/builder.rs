@@ -20,8 +20,9 @@ use crate::{
     Backend, Limits, Metrics, Registry, RegistryError,
     admin::Admin,
     admission::{Admission, Workers},
+    clock::Clock,
     keys::{KeyError, Keys},
-    policy::{ClientIdPolicy, Policy, TopicRules},
+    policy::{ClientIdPolicy, Policy, TopicRules, UserForm},
     tickets::{Source, Tickets},
     wire::{Observer, WireEvent},
 };
@@ -37,6 +38,7 @@ pub struct FrontBuilder {
     metrics: Option<SocketAddr>,
     observer: Option<Observer>,
     tickets: Source,
+    clock: Clock,
 }
 
 impl FrontBuilder {
@@ -86,6 +88,13 @@ impl FrontBuilder {
     #[must_use]
     pub fn user_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.policy.user_prefix = prefix.into();
+        self
+    }
+
+    /// How the device id stands behind that prefix.
+    #[must_use]
+    pub const fn user_form(mut self, form: UserForm) -> Self {
+        self.policy.user_form = form;
         self
     }
 
@@ -140,6 +149,14 @@ impl FrontBuilder {
         self
     }
 
+    /// Takes the time of day, in Unix seconds, from `unix` instead of the system: tickets and their keys age by it.
+    /// Time limits do not: they run on a clock that nobody sets.
+    #[must_use]
+    pub fn clock(mut self, unix: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        self.clock = Clock::new(unix);
+        self
+    }
+
     pub(super) fn into_policy(self) -> Policy {
         self.policy
     }
@@ -155,11 +172,11 @@ impl FrontBuilder {
         let keys = Keys::load(&registry).await?;
         let decoys = Decoys::load(&registry, AnySuite::all().map(|suite| suite.id())).await?;
         let decoy = DecoySecret::from_bytes(*registry.decoy_secret().await?);
-        let tickets = Tickets::new(self.tickets);
-        tickets.refresh(&registry).await;
+        let metrics = Arc::new(Metrics::new());
+        let tickets = Tickets::new(self.tickets, self.clock.clone());
+        tickets.refresh(&registry, &metrics).await;
         let listener = bind(self.listen.as_deref().unwrap_or("127.0.0.1:0")).await?;
         let local_addr = listener.local_addr().map_err(BuildError::Listen)?;
-        let metrics = Arc::new(Metrics::new());
         let stop = CancellationToken::new();
         let admin = match self.metrics {
             None => None,
@@ -183,6 +200,7 @@ impl FrontBuilder {
             live: live::Live::default(),
             seen: Seen::default(),
             tickets,
+            clock: self.clock,
             metrics,
             observer: self.observer,
             tasks: TaskTracker::new(),
@@ -193,11 +211,16 @@ impl FrontBuilder {
         shared.tasks.spawn(live::watch(shared.clone()));
         shared.tasks.spawn({
             let shared = shared.clone();
-            async move { shared.tickets.watch(&shared.registry, &shared.stop).await }
+            async move {
+                shared
+                    .tickets
+                    .watch(&shared.registry, &shared.metrics, &shared.stop)
+                    .await;
+            }
         });
         shared.tasks.spawn({
             let shared = shared.clone();
-            async move { shared.seen.watch(&shared.registry, &shared.stop).await }
+            async move { shared.seen.watch(&shared.registry, &shared.metrics, &shared.stop).await }
         });
         tracing::info!(%local_addr, "listening");
         Ok(Front {

@@ -313,7 +313,10 @@ impl Connection {
                     mode: claim.mode.code().into(),
                 };
                 metrics.handshakes.get_or_create(&label).inc();
-                metrics.handshake_seconds.observe(handshake.as_secs_f64());
+                metrics
+                    .handshake_seconds
+                    .get_or_create(&label)
+                    .observe(handshake.as_secs_f64());
                 self.emit(Step::Established { handshake });
                 tracing::info!(
                     peer = %self.peer, connection = self.id, suite = %claim.suite, mode = claim.mode.code(),

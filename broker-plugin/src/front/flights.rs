@@ -16,7 +16,6 @@ use tokio::time::timeout;
 use super::Shared;
 use crate::{
     admission::{Urgency, Weight},
-    clock::unix_now,
     keys::{KeyPair, fresh_drbg},
     refusal::Refusal,
     registry::{Credential, Device, RegistryError},
@@ -98,10 +97,10 @@ pub(super) fn check_m1(shared: &Shared, m1: &[u8]) -> Result<Hello, Refusal> {
 pub(super) async fn open_m1(shared: &Shared, hello: Hello, mut m1: Vec<u8>) -> Result<Opened, Refusal> {
     let Hello { header, suite, key } = hello;
     let tickets = shared.tickets.keys();
-    let urgency = urgency(header.mode());
+    let (urgency, now) = (urgency(header.mode()), shared.clock.now());
     let opened = shared.workers.run(urgency, weight(header.suite(), &key), move || {
         let state = AwaitM1::new(suite, &header, key.secret()?)?;
-        let (_, state) = state.read_m1(&mut m1, tickets.as_deref(), unix_now())?;
+        let (_, state) = state.read_m1(&mut m1, tickets.as_deref(), now)?;
         Ok::<_, Error>(Opened { state, key })
     });
     let opened = opened.await??;
@@ -125,6 +124,9 @@ pub(super) async fn find(shared: &Shared, id: &str) -> Result<Option<Device>, Re
     let found = timeout(REGISTRY_PATIENCE, shared.registry.device(id)).await;
     let found = found.unwrap_or(Err(RegistryError::Timeout));
     shared.metrics.registry_up.set(found.is_ok().into());
+    if found.is_err() {
+        shared.metrics.registry_failed("device");
+    }
     Ok(found?)
 }
 
@@ -187,7 +189,7 @@ pub(super) fn ticket(
     if !records.options.has(Capabilities::TICKETS) {
         return None;
     }
-    let now = unix_now();
+    let now = shared.clock.now();
     let resumption = Resumption::after(claim, generation, now);
     let mut ticket = [0; TICKET_LEN];
     let sealed = shared.tickets.keys()?.seal(
@@ -257,7 +259,7 @@ fn write_m2(
             secret: &shared.decoy,
             key,
         },
-        now: unix_now(),
+        now: shared.clock.now(),
         limits: BrokerLimits::new(shared.limits.record, shared.limits.connect)?,
         options: options(shared, &claim),
     };

@@ -69,7 +69,7 @@ async fn try_connect(
     }
     if let Some(device) = device {
         check_device(device, claim)?;
-        shared.seen.note(&device.id);
+        shared.seen.note(&device.id, shared.clock.now());
     }
     let connect = Connect::parse(packet).map_err(|error| match error {
         Error::ProtocolVersion { .. } => InnerRefusal::Level,
@@ -79,7 +79,7 @@ async fn try_connect(
     let user_name;
     let forwarded = match device {
         Some(device) => {
-            user_name = format!("{}{}", policy.user_prefix, device.id);
+            user_name = policy.user_form.user_name(&policy.user_prefix, &device.id);
             as_device(&policy, device, connect, &user_name)?
         }
         None => as_anonymous(shared, &policy, connect).await?,
@@ -191,7 +191,7 @@ fn as_device<'a>(
 async fn as_anonymous<'a>(shared: &Shared, policy: &Policy, connect: Connect<'a>) -> Result<Connect<'a>, InnerRefusal> {
     if connect
         .user_name
-        .is_some_and(|name| name.starts_with(&policy.user_prefix))
+        .is_some_and(|name| policy.user_form.is_reserved(&policy.user_prefix, name))
     {
         return Err(InnerRefusal::UserName);
     }
@@ -203,6 +203,7 @@ async fn as_anonymous<'a>(shared: &Shared, policy: &Policy, connect: Connect<'a>
             Ok(true) => return Err(InnerRefusal::ClientId),
             Err(error) => {
                 tracing::error!(%error, "registry");
+                shared.metrics.registry_failed("client-id");
                 return Err(InnerRefusal::Registry);
             }
         }

@@ -106,13 +106,13 @@ pub(super) async fn watch(shared: Arc<Shared>) {
 
 /// Loads everything again that the registry may have changed.
 pub(super) async fn refresh(shared: &Shared) {
-    shared.tickets.refresh(&shared.registry).await;
+    shared.tickets.refresh(&shared.registry, &shared.metrics).await;
     keys(shared).await;
     revoke(shared).await;
 }
 
 async fn keys(shared: &Shared) {
-    if shared.keys.refresh(&shared.registry).await {
+    if shared.keys.refresh(&shared.registry, &shared.metrics).await {
         shared.metrics.key_changes.inc();
     }
 }
@@ -122,6 +122,9 @@ async fn revoke(shared: &Shared) {
     shared.metrics.registry_up.set(withdrawn.is_ok().into());
     match withdrawn {
         Ok(withdrawn) => shared.live.revoke(&withdrawn),
-        Err(error) => tracing::warn!(%error, "cannot look for revocations"),
+        Err(error) => {
+            tracing::warn!(%error, "cannot look for revocations");
+            shared.metrics.registry_failed("revocations");
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::{
 use tokio::{sync::Notify, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Registry, clock::unix_now};
+use crate::{Metrics, Registry};
 
 /// Devices whose handshake finished and that are not written yet.
 #[derive(Default)]
@@ -20,18 +20,18 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Notes a finished handshake.
-    pub(super) fn note(&self, device: &str) {
-        self.lock().insert(device.to_owned(), unix_now());
+    /// Notes a handshake that finished now, in Unix seconds.
+    pub(super) fn note(&self, device: &str, now: u64) {
+        self.lock().insert(device.to_owned(), now);
         self.some.notify_one();
     }
 
     /// Writes until the front stops, and then once more.
-    pub(super) async fn watch(&self, registry: &Registry, stop: &CancellationToken) {
+    pub(super) async fn watch(&self, registry: &Registry, metrics: &Metrics, stop: &CancellationToken) {
         loop {
             tokio::select! {
-                () = stop.cancelled() => return self.flush(registry).await,
-                () = self.some.notified() => self.flush(registry).await,
+                () = stop.cancelled() => return self.flush(registry, metrics).await,
+                () = self.some.notified() => self.flush(registry, metrics).await,
             }
             tokio::select! {
                 () = stop.cancelled() => {}
@@ -40,11 +40,12 @@ impl Seen {
         }
     }
 
-    async fn flush(&self, registry: &Registry) {
+    async fn flush(&self, registry: &Registry, metrics: &Metrics) {
         let devices = mem::take(&mut *self.lock());
         // A statistic: no reason to refuse anybody.
         if let Err(error) = registry.seen(&devices).await {
             tracing::warn!(%error, "cannot note when devices were seen");
+            metrics.registry_failed("last-seen");
             let mut waiting = self.lock();
             for (device, time) in devices {
                 waiting.entry(device).or_insert(time);

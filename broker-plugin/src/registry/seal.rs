@@ -1,7 +1,7 @@
 //! ChaCha20-Poly1305 under a key file: what the registry keeps secret is worth nothing without that file.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, Read as _, Write as _},
     os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
@@ -34,11 +34,7 @@ impl SealKey {
     pub fn create(path: &Path) -> Result<Self, SealError> {
         let key = Self::generate()?;
         let text = Zeroizing::new(hex::encode(key.0) + "\n");
-        let written = create_private(path).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()
-        });
-        written.map_err(|error| SealError::File(path.to_owned(), error))?;
+        write_private(path, &text).map_err(|error| SealError::File(path.to_owned(), error))?;
         Ok(key)
     }
 
@@ -133,6 +129,19 @@ pub enum SealError {
     /// The secret is longer than the cipher takes.
     #[error("secret too long to seal")]
     TooLong,
+}
+
+/// Writes a new file of mode 0600, whole or not at all: no part of a secret is left where the disk is full.
+///
+/// # Errors
+/// The file system's, also if the file is there already.
+pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = create_private(path)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    written.inspect_err(|_| {
+        // Nobody else can have made it.
+        let _ = fs::remove_file(path);
+    })
 }
 
 /// A new, empty file of mode 0600; fails if there is one.

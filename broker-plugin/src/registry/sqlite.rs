@@ -1,6 +1,6 @@
 //! A registry in an SQLite file, or in memory.
 
-use std::{fmt::Write as _, io, path::Path, path::absolute};
+use std::{fmt::Write as _, fs, io, path::Path, path::absolute, time::Duration};
 
 use sqlx::{
     Executor as _,
@@ -30,7 +30,14 @@ impl Registry {
             io::ErrorKind::AlreadyExists => RegistryError::Exists(path.to_owned()),
             _ => RegistryError::Io(path.to_owned(), error),
         })?;
-        connect(path, seal).await
+        connect(path, seal).await.inspect_err(|_| {
+            // Tables without their secrets, such as a full disk leaves them, would only be in the way of the next try.
+            for suffix in ["", "-wal", "-shm"] {
+                let mut file = path.as_os_str().to_owned();
+                file.push(suffix);
+                let _ = fs::remove_file(file);
+            }
+        })
     }
 
     /// A registry in memory that ends with the process: for tests, demonstrations and embedders that enrol at start.
@@ -57,6 +64,7 @@ async fn connect(path: &Path, seal: SealKey) -> Result<Registry, RegistryError> 
         .max_connections(4)
         // A file does not hang up; to ask first whether it is there doubles the time of a query.
         .test_before_acquire(false)
+        .acquire_timeout(ACQUIRE)
         .after_connect(|connection, _| {
             Box::pin(async move {
                 connection
@@ -85,3 +93,6 @@ fn options(path: &Path) -> Result<AnyConnectOptions, RegistryError> {
     url.push_str("?mode=rw");
     Ok(url.parse()?)
 }
+
+/// A file that does not open, such as on a full disk, is tried again until then.
+const ACQUIRE: Duration = Duration::from_secs(3);
