@@ -200,6 +200,29 @@ async fn a_ticket_of_one_gateway_resumes_at_the_other() -> Result<()> {
     Ok(())
 }
 
+/// Gateways tell each other of changes, and not of having looked for some.
+#[tokio::test(flavor = "multi_thread")]
+async fn gateways_without_news_leave_each_other_alone() -> Result<()> {
+    let pair = Pair::start().await?;
+    pair.one.generate_broker_key(KemId::MlKem768, Group::X25519).await?;
+    let poll = Duration::from_millis(100);
+    let _fronts = [Pair::front(&pair.one, poll).await?, Pair::front(&pair.two, poll).await?];
+    let mut changes = pair.one.changes();
+    changes.next().await;
+    // What they told when they started has been said by then.
+    sleep(Duration::from_secs(1)).await;
+    while timeout(Duration::from_millis(10), changes.next()).await.is_ok() {}
+    ensure!(
+        timeout(Duration::from_secs(2), changes.next()).await.is_err(),
+        "an echo"
+    );
+    pair.two.ticket_keys(4_000_000_000).await?;
+    timeout(Duration::from_secs(10), changes.next())
+        .await
+        .context("a new key is news")?;
+    Ok(())
+}
+
 /// While the server is away sessions go on and new ones are told; when it is back, so are revocations.
 #[tokio::test(flavor = "multi_thread")]
 async fn gateways_outlive_the_server() -> Result<()> {
@@ -213,6 +236,7 @@ async fn gateways_outlive_the_server() -> Result<()> {
     let refused = connect(&front, "s1", &config.clone().tickets(None)).await;
     assert!(format!("{:?}", refused.err().context("must fail")?).contains("ServerUnavailable"));
     assert_eq!(front.metrics().registry_up.get(), 0);
+    assert!(front.metrics().registry_failures("device") >= 1);
     session.run_for(Duration::from_millis(200)).await?;
 
     pair.server.restart().await?;
