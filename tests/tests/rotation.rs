@@ -10,13 +10,19 @@ use hybrid_handshake::{
 use kemqtt_broker::{
     Backend, Front, Limits, Registry,
     backend::RumqttdConfig,
-    registry::{KeyState, RegistryError, StoredKey},
+    registry::{KeyState, RegistryError, SealKey, StoredKey},
     rotation::RotationError,
 };
 use kemqtt_client::{Config, Credential, Pins, SuiteId, Tickets};
-use kemqtt_tests::Client;
+use kemqtt_tests::{Client, Postgres};
 use rumqttc::v5::{Incoming, mqttbytes::QoS};
 use tokio::time::sleep;
+
+/// A registry in a PostgreSQL of its own.
+async fn in_postgres() -> Result<(Registry, Postgres)> {
+    let server = Postgres::start().await?;
+    Ok((Registry::postgres(&server.url(), SealKey::generate()?).await?, server))
+}
 
 async fn front(registry: &Registry) -> Result<Front> {
     let limits = Limits {
@@ -89,28 +95,37 @@ async fn run_until(client: &mut Client, done: impl Fn() -> bool) -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fleet_moves_without_a_hand_on_any_device() -> Result<()> {
-    let registry = Registry::in_memory().await?;
+    fleet_moves(&Registry::in_memory().await?).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fleet_moves_without_a_hand_on_any_device_with_postgresql() -> Result<()> {
+    let (registry, _server) = in_postgres().await?;
+    fleet_moves(&registry).await
+}
+
+async fn fleet_moves(registry: &Registry) -> Result<()> {
     // Provisioned without a successor: it is announced when there is one.
     let bare = registry.generate_broker_key(KemId::MlKem768, Group::X25519).await?;
     let first = registry.announce_successor(&kid(&bare)?).await?;
-    let provisioned = pin(&registry).await?;
+    let provisioned = pin(registry).await?;
     assert!(provisioned.ends_with(&first.fingerprint.to_string()));
-    let front = front(&registry).await?;
+    let front = front(registry).await?;
 
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("broker.pin");
     std::fs::write(&file, &bare)?;
-    let mut small = Device::psk("small", &registry, &bare).await?;
+    let mut small = Device::psk("small", registry, &bare).await?;
     small.config = small.config.suite(SuiteId::SENSOR_DEFAULT).limits(64, 256);
-    let in_file = Device::new("in-file", Pins::load(&file)?, credential(&registry, "in-file").await?);
+    let in_file = Device::new("in-file", Pins::load(&file)?, credential(registry, "in-file").await?);
     let fleet = [
-        Device::psk("learns", &registry, &bare).await?,
-        Device::psk("knows", &registry, &provisioned).await?,
+        Device::psk("learns", registry, &bare).await?,
+        Device::psk("knows", registry, &provisioned).await?,
         small,
         in_file,
         Device::new("", Pins::from_text(&bare)?, Credential::Anonymous),
     ];
-    let away = Device::psk("away", &registry, &provisioned).await?;
+    let away = Device::psk("away", registry, &provisioned).await?;
 
     let mut clients = Vec::new();
     for device in &fleet {
@@ -140,11 +155,7 @@ async fn a_fleet_moves_without_a_hand_on_any_device() -> Result<()> {
         client.until(|event| matches!(event, Incoming::PubAck(_))).await?;
     }
     let text = std::fs::read_to_string(&file)?;
-    assert_eq!(
-        key_in(&text),
-        key_in(&pin(&registry).await?),
-        "the old key is forgotten"
-    );
+    assert_eq!(key_in(&text), key_in(&pin(registry).await?), "the old key is forgotten");
 
     // One that was away comes under the retiring key, and moves with its next connection.
     let mut client = away.connect(&front).await?;
@@ -160,7 +171,7 @@ async fn a_fleet_moves_without_a_hand_on_any_device() -> Result<()> {
     for device in fleet.iter().chain([&away]) {
         device.connect(&front).await?;
     }
-    let late = Device::psk("late", &registry, &bare).await?;
+    let late = Device::psk("late", registry, &bare).await?;
     assert!(late.connect(&front).await.is_err(), "the first key is gone");
     assert!(fleet.iter().all(|device| device.pins.ignored_news() == 0));
     Ok(())
@@ -173,10 +184,19 @@ async fn credential(registry: &Registry, id: &str) -> Result<Credential> {
 /// The thief has the private half of the current key, runs a realm of his own on it, and wants the fleet for good.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thief_of_the_current_key_moves_nobody() -> Result<()> {
-    let registry = Registry::in_memory().await?;
+    thief_moves_nobody(&Registry::in_memory().await?).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thief_of_the_current_key_moves_nobody_with_postgresql() -> Result<()> {
+    let (registry, _server) = in_postgres().await?;
+    thief_moves_nobody(&registry).await
+}
+
+async fn thief_moves_nobody(registry: &Registry) -> Result<()> {
     let bare = registry.generate_broker_key(KemId::MlKem768, Group::X25519).await?;
     let honest = registry.announce_successor(&kid(&bare)?).await?;
-    let mut device = Device::new("", Pins::from_text(&pin(&registry).await?)?, Credential::Anonymous);
+    let mut device = Device::new("", Pins::from_text(&pin(registry).await?)?, Credential::Anonymous);
     device.config = device.config.tickets(None);
 
     let stolen = registry.broker_keys().await?.pop().context("the key")?;
@@ -205,7 +225,7 @@ async fn a_thief_of_the_current_key_moves_nobody() -> Result<()> {
     assert_eq!(device.pins.fingerprint().kid(), kid(&bare)?);
 
     // The operator notices, rotates, and the fleet is his again.
-    let real = front(&registry).await?;
+    let real = front(registry).await?;
     registry.rotate(&kid(&bare)?, &honest.line).await?;
     let mut client = device.connect(&real).await?;
     run_until(&mut client, || device.knows_next()).await?;
@@ -221,7 +241,16 @@ async fn a_thief_of_the_current_key_moves_nobody() -> Result<()> {
 
 #[tokio::test]
 async fn a_registry_takes_only_the_announced_successor() -> Result<()> {
-    let registry = Registry::in_memory().await?;
+    takes_only_the_announced(&Registry::in_memory().await?).await
+}
+
+#[tokio::test]
+async fn a_registry_takes_only_the_announced_successor_with_postgresql() -> Result<()> {
+    let (registry, _server) = in_postgres().await?;
+    takes_only_the_announced(&registry).await
+}
+
+async fn takes_only_the_announced(registry: &Registry) -> Result<()> {
     let bare = registry.generate_broker_key(KemId::MlKem512, Group::P256).await?;
     let old = kid(&bare)?;
     let successor = registry.announce_successor(&old).await?;
