@@ -4,6 +4,7 @@
 
 mod balancer;
 mod capture;
+mod ejabberd;
 mod firmware;
 mod gateway;
 mod mosquitto;
@@ -13,15 +14,18 @@ mod rabbitmq;
 mod realm;
 mod relay;
 mod sidecar;
+mod steady;
 
 pub use balancer::Balancer;
 pub use capture::{Direction, Recorder, tshark};
+pub use ejabberd::Ejabberd;
 pub use firmware::{Events, Fault, Field, Image, Proxy, mark, scenarios};
 pub use gateway::{Gateway, Office, get};
 pub use mosquitto::{Mosquitto, mosquitto_pub, mosquitto_sub};
 pub use postgres::Postgres;
-pub use process::{Peer, binary, free_address, output, output_within};
+pub use process::{Peer, binary, example, free_address, output, output_within};
 pub use rabbitmq::RabbitMq;
 pub use realm::{Client, Log, Realm};
-pub use relay::{Lost, Relay};
+pub use relay::{Held, Lost, Relay};
 pub use sidecar::{KeyFiles, Sidecar};
+pub use steady::{Happened, Steady};

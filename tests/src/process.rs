@@ -45,13 +45,13 @@ impl Peer {
         })
     }
 
-    /// As [`Peer::start`], with as many open files as the system allows.
+    /// As [`Peer::start`], with as many open files as the system allows, and ready for [`Peer::fill_disk`].
     pub fn start_unlimited<A: AsRef<OsStr>>(
         program: impl AsRef<OsStr>,
         arguments: impl IntoIterator<Item = A>,
         log: &Path,
     ) -> Result<Self> {
-        let raised = ["-c", "ulimit -n $(ulimit -Hn); exec \"$@\"", "sh"].map(OsString::from);
+        let raised = ["-c", "trap '' XFSZ; ulimit -n $(ulimit -Hn); exec \"$@\"", "sh"].map(OsString::from);
         let program = [program.as_ref().to_owned()];
         let arguments = arguments.into_iter().map(|argument| argument.as_ref().to_owned());
         Self::start("sh", raised.into_iter().chain(program).chain(arguments), log)
@@ -107,6 +107,28 @@ impl Peer {
         Ok(kib << 10)
     }
 
+    /// Open file descriptors.
+    pub fn descriptors(&self) -> Result<usize> {
+        Ok(std::fs::read_dir(format!("/proc/{}/fd", self.id()?))?.count())
+    }
+
+    /// From now on nothing that it writes to a file finds room, as on a full disk.
+    pub async fn fill_disk(&self) -> Result<()> {
+        self.limit_files("0").await
+    }
+
+    /// There is room again.
+    pub async fn free_disk(&self) -> Result<()> {
+        self.limit_files("unlimited").await
+    }
+
+    async fn limit_files(&self, bytes: &str) -> Result<()> {
+        let (id, limit) = (self.id()?.to_string(), format!("--fsize={bytes}:"));
+        let set = Command::new("prlimit").args(["--pid", &id, &limit]).status().await?;
+        ensure!(set.success(), "cannot set the limit");
+        Ok(())
+    }
+
     /// Sends a signal by its name, such as `HUP`.
     pub async fn signal(&self, name: &str) -> Result<()> {
         let id = self.id()?.to_string();
@@ -125,9 +147,13 @@ impl Peer {
         if let Some(id) = self.child.id() {
             Command::new("kill").arg(id.to_string()).status().await?;
         }
-        Ok(timeout(START, self.child.wait())
-            .await
-            .context("does not stop on SIGTERM")??)
+        self.ended().await
+    }
+
+    /// Waits for the end of a program that was asked to stop.
+    pub async fn ended(&mut self) -> Result<std::process::ExitStatus> {
+        let ended = timeout(START, self.child.wait()).await;
+        Ok(ended.with_context(|| format!("does not stop:\n{}", self.log()))??)
     }
 }
 
@@ -163,17 +189,22 @@ pub fn binary(package: &str, name: &str) -> Result<PathBuf> {
     if let Some(folder) = std::env::var_os(BINARIES) {
         return Ok(PathBuf::from(folder).join(name));
     }
-    let build = escargot::CargoBuild::new()
-        .package(package)
-        .bin(name)
-        .current_target()
-        .current_release();
+    build(escargot::CargoBuild::new().package(package).bin(name))
+}
+
+/// The path of an example, found or built as [`binary`] does.
+pub fn example(name: &str) -> Result<PathBuf> {
+    if let Some(folder) = std::env::var_os(BINARIES) {
+        return Ok(PathBuf::from(folder).join("examples").join(name));
+    }
+    build(escargot::CargoBuild::new().package("kemqtt-examples").example(name))
+}
+
+fn build(build: escargot::CargoBuild) -> Result<PathBuf> {
+    let build = build.current_target().current_release();
     let build = build.manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"));
-    Ok(build
-        .run()
-        .with_context(|| format!("{name} does not build"))?
-        .path()
-        .to_owned())
+    let run = build.run().context("a program under test does not build")?;
+    Ok(run.path().to_owned())
 }
 
 /// A script that starts a peer.

@@ -15,7 +15,10 @@ use kemqtt_client::{
     Config, Credential, DeviceId, Observer, Pins, SuiteId,
     rumqttc::{Attached, v5::options},
 };
-use rumqttc::v5::{AsyncClient, Event, EventLoop, Incoming, MqttOptions, mqttbytes::v5::Publish};
+use rumqttc::v5::{
+    AsyncClient, ConnectionError, Event, EventLoop, Incoming, MqttOptions,
+    mqttbytes::v5::{ConnectReturnCode, Publish},
+};
 use tokio::time::timeout;
 
 use crate::sidecar::KeyFiles;
@@ -126,6 +129,18 @@ impl Client {
         let mut client = Self { handle, events, bridge };
         client.until(|event| matches!(event, Incoming::ConnAck(_))).await?;
         Ok(client)
+    }
+
+    /// The reason code that the application was given for a connection that must not come about.
+    ///
+    /// # Panics
+    /// If it did, or failed without a code.
+    pub fn refusal(attempt: Result<Self>) -> ConnectReturnCode {
+        let error = attempt.err().expect("must be refused");
+        match error.downcast_ref::<ConnectionError>() {
+            Some(ConnectionError::ConnectionRefused(code)) => *code,
+            _ => panic!("not a refusal: {error:?}"),
+        }
     }
 
     /// Asks for a re-authentication; says whether there is a session.

@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::{TcpListener, TcpStream},
+    sync::Notify,
     task::JoinHandle,
 };
 
@@ -34,9 +35,37 @@ pub enum Lost {
 #[derive(Default)]
 struct State {
     lose: Option<Lost>,
+    hold: Option<Hold>,
     connections: usize,
     to_broker: Vec<bool>,
     from_broker: Vec<bool>,
+}
+
+/// A message that waits.
+struct Hold {
+    direction: Direction,
+    number: usize,
+    reached: Arc<Notify>,
+    released: Arc<Notify>,
+}
+
+/// Lets a held message go when told, or when dropped.
+pub struct Held {
+    reached: Arc<Notify>,
+    released: Arc<Notify>,
+}
+
+impl Held {
+    /// Waits until the message is there.
+    pub async fn reached(&self) {
+        self.reached.notified().await;
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.released.notify_one();
+    }
 }
 
 impl Relay {
@@ -65,6 +94,19 @@ impl Relay {
     /// Loses this message, once, on whichever connection sends it first.
     pub fn lose(&self, message: Lost) {
         lock(&self.state).lose = Some(message);
+    }
+
+    /// Holds back the message with this number, once, on whichever connection sends it first.
+    #[must_use]
+    pub fn hold(&self, direction: Direction, number: usize) -> Held {
+        let (reached, released) = (Arc::<Notify>::default(), Arc::<Notify>::default());
+        lock(&self.state).hold = Some(Hold {
+            direction,
+            number,
+            reached: reached.clone(),
+            released: released.clone(),
+        });
+        Held { reached, released }
     }
 
     /// Whether nothing waits to be lost any more.
@@ -152,6 +194,13 @@ async fn pump(
             .await?;
         let control = (first >> 4 == 0 && first & 2 != 0).then_some(controls);
         controls += usize::from(control.is_some());
+        let hold = lock(state)
+            .hold
+            .take_if(|hold| (hold.direction, hold.number) == (direction, number));
+        if let Some(hold) = hold {
+            hold.reached.notify_one();
+            hold.released.notified().await;
+        }
         if !lock(state).pass(direction, number, control, first) {
             to.write_all(&message).await?;
         }

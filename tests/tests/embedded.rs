@@ -8,7 +8,7 @@ use kemqtt_broker::{Backend, backend::RumqttdConfig};
 use kemqtt_client::{Direction, Message, Packet, WireEvent};
 use kemqtt_tests::{Client, Log, Realm};
 use rumqttc::v5::{
-    ConnectionError, Incoming,
+    Incoming,
     mqttbytes::{
         QoS,
         v5::{ConnectReturnCode, LastWill},
@@ -163,7 +163,7 @@ async fn strangers_are_refused() -> Result<()> {
 
     let anonymous = realm.connect("", realm.anonymous()).await;
     assert_eq!(
-        refusal(anonymous),
+        Client::refusal(anonymous),
         ConnectReturnCode::NotAuthorized,
         "anonymous clients are off"
     );
@@ -171,7 +171,7 @@ async fn strangers_are_refused() -> Result<()> {
     // A client of another realm pins another key, so this broker does not even know the name of the key.
     let foreign = realm.connect("foreign", other.device("foreign").await?).await;
     assert_eq!(
-        refusal(foreign),
+        Client::refusal(foreign),
         ConnectReturnCode::BadAuthenticationMethod,
         "a foreign key"
     );
@@ -179,25 +179,20 @@ async fn strangers_are_refused() -> Result<()> {
     let config = realm.device("known").await?;
     realm.registry.revoke("known").await?;
     let revoked = realm.connect("known", config).await;
-    assert_eq!(refusal(revoked), ConnectReturnCode::NotAuthorized, "a revoked device");
+    assert_eq!(
+        Client::refusal(revoked),
+        ConnectReturnCode::NotAuthorized,
+        "a revoked device"
+    );
 
     let config = realm.device("mine").await?;
     let stolen = realm.connect("yours", config).await;
     assert_eq!(
-        refusal(stolen),
+        Client::refusal(stolen),
         ConnectReturnCode::ClientIdentifierNotValid,
         "somebody else's client id"
     );
     Ok(())
-}
-
-/// The reason code that the application was given.
-fn refusal(result: Result<Client>) -> ConnectReturnCode {
-    let error = result.err().expect("refused");
-    match error.downcast_ref::<ConnectionError>() {
-        Some(ConnectionError::ConnectionRefused(code)) => *code,
-        _ => panic!("not a refusal: {error:?}"),
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

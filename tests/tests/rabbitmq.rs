@@ -9,100 +9,9 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, Result, bail, ensure};
-use kemqtt_client::{Config, rumqttc::v4::options};
-use kemqtt_tests::{Balancer, Gateway, Office, Postgres, RabbitMq};
-use rumqttc::{AsyncClient, Event, Incoming, Outgoing, QoS};
-use tokio::{
-    sync::mpsc::{UnboundedReceiver, unbounded_channel},
-    task::JoinHandle,
-    time::{Instant, sleep, timeout},
-};
-
-/// What a client of MQTT 3.1.1 went through.
-enum Happened {
-    Up,
-    Sent(u16),
-    Acknowledged(u16),
-    Subscribed,
-    Received(String),
-    Down,
-}
-
-/// A client that reconnects for ever.
-struct Client {
-    handle: AsyncClient,
-    happened: UnboundedReceiver<Happened>,
-    task: JoinHandle<()>,
-}
-
-impl Client {
-    async fn start(id: &str, address: &str, config: Config) -> Result<Self> {
-        let (mut options, bridge) = options(id, address, config).await?;
-        options.set_keep_alive(Duration::from_secs(10)).set_clean_session(false);
-        let (handle, mut events) = AsyncClient::new(options, 64);
-        let (tell, happened) = unbounded_channel();
-        let task = tokio::spawn(async move {
-            let _bridge = bridge;
-            loop {
-                let news = match events.poll().await {
-                    Ok(Event::Incoming(Incoming::ConnAck(_))) => Happened::Up,
-                    Ok(Event::Incoming(Incoming::PubAck(ack))) => Happened::Acknowledged(ack.pkid),
-                    Ok(Event::Incoming(Incoming::SubAck(_))) => Happened::Subscribed,
-                    Ok(Event::Incoming(Incoming::Publish(publish))) => {
-                        Happened::Received(String::from_utf8_lossy(&publish.payload).into_owned())
-                    }
-                    Ok(Event::Outgoing(Outgoing::Publish(id))) => Happened::Sent(id),
-                    Ok(_) => continue,
-                    Err(_) => {
-                        sleep(Duration::from_millis(200)).await;
-                        Happened::Down
-                    }
-                };
-                if tell.send(news).is_err() {
-                    return;
-                }
-            }
-        });
-        let mut client = Self { handle, happened, task };
-        client.until(|news| matches!(news, Happened::Up)).await?;
-        Ok(client)
-    }
-
-    async fn until(&mut self, mut done: impl FnMut(&Happened) -> bool) -> Result<()> {
-        loop {
-            match timeout(PATIENCE, self.happened.recv()).await {
-                Ok(Some(news)) if done(&news) => return Ok(()),
-                Ok(Some(_)) => {}
-                _ => bail!("waited {PATIENCE:?} for a packet"),
-            }
-        }
-    }
-
-    /// Publishes a number until it is acknowledged.
-    async fn publish(&mut self, number: usize) -> Result<()> {
-        loop {
-            self.handle
-                .publish("plant/number", QoS::AtLeastOnce, false, number.to_string())
-                .await?;
-            let mut sent = None;
-            loop {
-                match timeout(PATIENCE, self.happened.recv()).await?.context("client ended")? {
-                    Happened::Sent(id) => sent = Some(id),
-                    Happened::Acknowledged(id) if sent == Some(id) => return Ok(()),
-                    Happened::Down => break,
-                    _ => {}
-                }
-            }
-        }
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
+use anyhow::{Context, Result, ensure};
+use kemqtt_tests::{Balancer, Gateway, Happened, Office, Postgres, RabbitMq, Steady};
+use tokio::time::{Instant, sleep, timeout};
 
 struct Fleet {
     cluster: RabbitMq,
@@ -159,11 +68,10 @@ async fn a_fleet_before_a_cluster() -> Result<()> {
 }
 
 async fn messages_cross_the_cluster(fleet: &Fleet) -> Result<()> {
-    let mut meter = Client::start("meter-1/x", &fleet.address(1), fleet.office.device("meter-1").await?).await?;
-    meter.handle.subscribe("plant/#", QoS::AtLeastOnce).await?;
-    meter.until(|news| matches!(news, Happened::Subscribed)).await?;
-    let mut pump = Client::start("pump-1", &fleet.address(0), fleet.office.device("pump-1").await?).await?;
-    pump.publish(7).await?;
+    let mut meter = Steady::start("meter-1/x", &fleet.address(1), fleet.office.device("meter-1").await?).await?;
+    meter.subscribe("plant/#").await?;
+    let mut pump = Steady::start("pump-1", &fleet.address(0), fleet.office.device("pump-1").await?).await?;
+    pump.publish("plant/number", 7).await?;
     meter
         .until(|news| matches!(news, Happened::Received(text) if text == "7"))
         .await?;
@@ -188,8 +96,8 @@ async fn messages_cross_the_cluster(fleet: &Fleet) -> Result<()> {
 async fn a_revocation_reaches_both_gateways(fleet: &Fleet) -> Result<()> {
     let config = fleet.office.device("bad-1").await?;
     let _sessions = (
-        Client::start("bad-1/a", &fleet.address(0), config.clone()).await?,
-        Client::start("bad-1/b", &fleet.address(1), config).await?,
+        Steady::start("bad-1/a", &fleet.address(0), config.clone()).await?,
+        Steady::start("bad-1/b", &fleet.address(1), config).await?,
     );
     fleet.office.run(&["revoke", "bad-1"]).await?;
     let told = Instant::now();
@@ -206,16 +114,15 @@ async fn nothing_acknowledged_is_lost(fleet: &mut Fleet) -> Result<()> {
     let balancer = Balancer::start(fleet.gateways[0].address()).await?;
     let address = balancer.address().to_string();
     let psk = |name: &'static str| fleet.office.again(name);
-    let mut meter = Client::start("meter-1", &address, psk("meter-1")?).await?;
-    meter.handle.subscribe("plant/number", QoS::AtLeastOnce).await?;
-    meter.until(|news| matches!(news, Happened::Subscribed)).await?;
-    let mut pump = Client::start("pump-1", &address, psk("pump-1")?).await?;
+    let mut meter = Steady::start("meter-1", &address, psk("meter-1")?).await?;
+    meter.subscribe("plant/number").await?;
+    let mut pump = Steady::start("pump-1", &address, psk("pump-1")?).await?;
 
     let acknowledged = Arc::new(AtomicUsize::new(0));
     let progress = acknowledged.clone();
     let publishing = tokio::spawn(async move {
         for number in 0..COUNT {
-            pump.publish(number).await?;
+            pump.publish("plant/number", number).await?;
             progress.store(number + 1, Ordering::Relaxed);
         }
         Ok::<_, anyhow::Error>(())
@@ -243,7 +150,7 @@ async fn nothing_acknowledged_is_lost(fleet: &mut Fleet) -> Result<()> {
         fleet.gateways[1].peer.log()
     );
     timeout(PATIENCE, publishing).await???;
-    let resumed = fleet.gateways[1].metric("mode=\"4\"").await?;
+    let resumed = fleet.gateways[1].handshakes(4).await?;
     ensure!(
         resumed >= 2.0,
         "both clients resume at the other gateway, not {resumed}"

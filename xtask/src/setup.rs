@@ -24,10 +24,11 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
 }
 
 /// Debian package, and a program of it by which other systems know that it is there.
-const PACKAGES: [(&str, Option<&str>); 16] = [
+const PACKAGES: [(&str, Option<&str>); 18] = [
     ("avr-libc", None),
     ("binutils-avr", Some("avr-nm")),
     ("chromium", Some("chromium")),
+    ("ejabberd", Some("ejabberdctl")),
     ("gcc-avr", Some("avr-gcc")),
     ("libclang-dev", None),
     ("libelf-dev", None),
@@ -37,6 +38,7 @@ const PACKAGES: [(&str, Option<&str>); 16] = [
     ("postgresql", Some("initdb")),
     ("python3-venv", Some("python3")),
     ("rabbitmq-server", Some("rabbitmqctl")),
+    ("systemd", Some("systemd-analyze")),
     ("tshark", Some("tshark")),
     ("valgrind", Some("valgrind")),
     ("wireshark-common", Some("text2pcap")),
