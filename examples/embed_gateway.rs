@@ -1,5 +1,5 @@
 //! The front embedded in one's own program, before any MQTT broker:
-//! `cargo run --example embed_gateway -- 127.0.0.1:1883`
+//! `cargo run --example embed_gateway -- 127.0.0.1:1883 [LISTEN]`
 
 use std::{env, path::Path};
 
@@ -9,10 +9,11 @@ use kemqtt_broker::{Backend, Front, Registry, registry::SealKey};
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    let broker = env::args().nth(1).context("usage: embed_gateway HOST:PORT")?;
+    let broker = env::args().nth(1).context("usage: embed_gateway HOST:PORT [LISTEN]")?;
+    let listen = env::args().nth(2).unwrap_or_else(|| "127.0.0.1:1884".to_owned());
     let registry = registry(Path::new("gateway.db"), Path::new("gateway.key")).await?;
     let front = Front::builder()
-        .listen("127.0.0.1:1884")
+        .listen(listen)
         .backend(Backend::tcp(broker))
         .registry(registry.clone())
         .observer(|event| println!("{event}"))
