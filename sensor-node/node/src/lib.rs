@@ -49,6 +49,7 @@
 mod arena;
 mod backoff;
 mod clock;
+mod divide;
 mod error;
 mod handshake;
 pub mod kat;

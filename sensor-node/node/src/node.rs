@@ -16,6 +16,7 @@ use crate::{
     arena::{Arena, Buffers},
     backoff::Backoff,
     clock::Deadline,
+    divide::divide,
     handshake::Origin,
     store::{DEVICE_FIXED_LEN, Kind, Settings, StoreError},
 };
@@ -165,7 +166,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
             return 0;
         }
         let since_ms = self.board.clock.now_ms().wrapping_sub(self.told_ms);
-        self.broker_time.saturating_add(u64::from(since_ms / 1000))
+        self.broker_time.saturating_add(u64::from(divide(since_ms, 1000).0))
     }
 
     /// Remembers a failure of the store that costs a ticket or a key, not the session.

@@ -9,6 +9,7 @@ use hybrid_handshake::{
 use crate::{
     Arena, Board, Boot, Clock, Error, Node, Nv, Options, Outcome, Phase,
     clock::Deadline,
+    divide::divide,
     kat::Bench,
     link::Serial,
     store::{AtBoot, StoreError},
@@ -233,10 +234,10 @@ impl Decimal {
         };
         let mut rest = number;
         for (place, start) in decimal.digits.iter_mut().zip(0..10).rev() {
-            let [digit, ..] = (rest % 10).to_le_bytes();
-            *place = b'0' + digit;
+            let (quotient, digit) = divide(rest, 10);
+            *place = b'0' + digit as u8;
             decimal.start = start;
-            rest /= 10;
+            rest = quotient;
             if rest == 0 {
                 break;
             }

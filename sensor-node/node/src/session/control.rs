@@ -9,13 +9,13 @@ use hybrid_handshake::{
 };
 
 use super::Session;
-use crate::{Clock, Error, Link, Nv, NvStore, Outcome, handshake::Origin, store::StoreError};
+use crate::{Clock, Error, Link, Nv, NvStore, Outcome, divide::divide, handshake::Origin, store::StoreError};
 
 impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, C, N> {
     /// Handles the messages that end in the control record with this plaintext.
     #[inline(never)]
     pub(super) fn control_record(&mut self, text: (usize, usize)) -> Outcome<(), L, N> {
-        let now_s = self.node.board.clock.now_ms() / 1000;
+        let now_s = divide(self.node.board.clock.now_ms(), 1000).0;
         let node = &mut *self.node;
         let text = node.buffers.flight.get(text.0..text.1).unwrap_or_default();
         let mut messages = self.control.record(text, now_s)?;
