@@ -28,7 +28,7 @@ pub enum Happened {
     Down(String),
 }
 
-/// See the module.
+/// A client with a lasting session, connected at first, and again whenever it is not.
 pub struct Steady {
     /// Sends.
     pub handle: AsyncClient,

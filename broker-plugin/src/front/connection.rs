@@ -1,6 +1,7 @@
 //! One connection, from accept to close.
 
 use std::{
+    mem,
     net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
@@ -32,6 +33,7 @@ use crate::{
     keys::KeyPair,
     metrics::{Closed, Handshake, Refused as RefusedLabel},
     refusal::Refusal,
+    registry::Device,
     wire::{self, Direction, Step, WireEvent},
 };
 
@@ -83,6 +85,15 @@ struct Connection {
     suite: Option<SuiteId>,
 }
 
+/// M2 is made.
+struct Offered {
+    offer: flights::Offer,
+    device: Option<Device>,
+    key: Arc<KeyPair>,
+    /// When the first packet was whole.
+    started: Instant,
+}
+
 /// M4 is sent.
 struct Established {
     records: flights::Records,
@@ -110,7 +121,25 @@ impl Connection {
         }
     }
 
+    /// Between M2 and M3, where a flood of half-open connections stays, nothing is held but what M3 needs: the states of
+    /// the other steps are in boxes of their own, and M2 goes when it is sent.
     async fn handshake(&mut self) -> Result<Box<Established>, Refusal> {
+        let mut offered = Box::pin(self.offer()).await?;
+        let m2 = mem::take(&mut offered.offer.m2);
+        let (packet_limit, m3_limit) = (offered.offer.packet_limit, offered.offer.m3_limit());
+        let patience = self.shared.limits.m3_timeout;
+        let answer = async {
+            Box::pin(self.send_m2(m2, packet_limit)).await?;
+            let m3_limit = u16::try_from(m3_limit).unwrap_or(u16::MAX);
+            self.read_auth(auth_len(m3_limit) as usize + PROPERTY_SLACK).await
+        };
+        let packet = timeout(patience, answer).await;
+        let packet = packet.map_err(|_| Refusal::Timeout)??;
+        Box::pin(self.finish(offered, packet)).await
+    }
+
+    /// From the first packet to M2.
+    async fn offer(&mut self) -> Result<Box<Offered>, Refusal> {
         let mut packet = self.read_connect().await?;
         let started = Instant::now();
         let m1 = read_connect(&mut packet)?;
@@ -123,8 +152,22 @@ impl Connection {
         drop(packet);
         let device = flights::look_up(&self.shared, opened.claim()).await?;
         let (offer, device) = flights::answer(&self.shared, opened, device).await?;
-        let packet = timeout(self.shared.limits.m3_timeout, self.exchange(&offer));
-        let mut packet = packet.await.map_err(|_| Refusal::Timeout)??;
+        Ok(Box::new(Offered {
+            offer,
+            device,
+            key,
+            started,
+        }))
+    }
+
+    /// From M3 to M4.
+    async fn finish(&mut self, offered: Box<Offered>, mut packet: Vec<u8>) -> Result<Box<Established>, Refusal> {
+        let Offered {
+            offer,
+            device,
+            key,
+            started,
+        } = *offered;
         let m3 = match read_from_client(&mut packet)? {
             FromClient::Data(m3) => m3.to_vec(),
             FromClient::Disconnect => return Err(Refusal::Gone),
@@ -182,12 +225,12 @@ impl Connection {
         Ok(packet)
     }
 
-    /// Sends M2, in pieces where the client asks for it, and reads the packet with M3.
-    async fn exchange(&mut self, offer: &flights::Offer) -> Result<Vec<u8>, Refusal> {
-        let len = u16::try_from(offer.m2.len()).map_err(|_| Refusal::Internal)?;
-        let mut pieces = Pieces::new(len, offer.packet_limit);
+    /// Sends M2, in pieces where the client asks for it.
+    async fn send_m2(&mut self, m2: Vec<u8>, packet_limit: u16) -> Result<(), Refusal> {
+        let len = u16::try_from(m2.len()).map_err(|_| Refusal::Internal)?;
+        let mut pieces = Pieces::new(len, packet_limit);
         while let Some(range) = pieces.send() {
-            let piece = offer.m2.get(range).ok_or(Refusal::Internal)?;
+            let piece = m2.get(range).ok_or(Refusal::Internal)?;
             let mut packet = vec![0; auth_len(u16::try_from(piece.len()).unwrap_or(u16::MAX)) as usize];
             let (place, _) = frame_auth(&mut packet, u16::try_from(piece.len()).unwrap_or(u16::MAX))?;
             place.copy_from_slice(piece);
@@ -202,8 +245,7 @@ impl Connection {
                 FromClient::Data(_) => return Err(Error::UnexpectedPacket.into()),
             }
         }
-        let m3_limit = u16::try_from(offer.m3_limit()).unwrap_or(u16::MAX);
-        self.read_auth(auth_len(m3_limit) as usize + PROPERTY_SLACK).await
+        Ok(())
     }
 
     /// Reads AUTH or DISCONNECT: nothing else may come before the CONNACK.
