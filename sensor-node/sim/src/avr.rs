@@ -2,15 +2,18 @@
 //!
 //! The firmware marks regions by writing an id to `GPIOR0` (I/O address 0x1E) at the start and 0 at the end, and ends a run
 //! with an exit code in `GPIOR1` (0x2A). Cycle counts are exact for code and data on the chip with interrupts off; the four
-//! cycles of an interrupt's entry and the waiting time of EEPROM writes are not modelled.
+//! cycles of an interrupt's entry are not modelled.
+
+mod eeprom;
+mod stack;
 
 use std::{
     collections::VecDeque,
     ffi::{CString, c_int, c_void},
     mem,
+    ops::Range,
     os::unix::ffi::OsStrExt,
     path::Path,
-    ptr,
 };
 
 use anyhow::{Context, Result, ensure};
@@ -53,6 +56,7 @@ struct State {
     meter: Meter,
     exit: Option<u8>,
     sent: Vec<u8>,
+    core: *mut simavr::avr_t,
     to_receive: VecDeque<u8>,
     receiver_is_empty: bool,
     resets: u32,
@@ -60,6 +64,11 @@ struct State {
     handler_cycles: u64,
     rx_irq: *mut simavr::avr_irq_t,
     variables_end: u32,
+    /// How deep the stack would have been when it left its memory.
+    deepest_beyond: Option<u32>,
+    cells: eeprom::Cells,
+    /// Bytes until one is lost in the receiver.
+    overrun_after: Option<u32>,
     reset: Option<unsafe extern "C" fn(*mut simavr::avr_t)>,
 }
 
@@ -101,12 +110,16 @@ impl Avr {
                 meter: Meter::new((*core).ramend.into()),
                 exit: None,
                 sent: Vec::new(),
+                core,
                 to_receive: VecDeque::new(),
                 receiver_is_empty: false,
                 resets: 0,
                 handler_cycles: 0,
                 rx_irq,
                 variables_end: variables_end as u32,
+                deepest_beyond: None,
+                cells: eeprom::Cells::default(),
+                overrun_after: None,
                 reset: (*core).reset,
             }));
             (*core).custom.data = state.cast();
@@ -134,11 +147,8 @@ impl Avr {
                 }
                 (state, &mut *self.state)
             };
-            let stack_pointer = self.stack_pointer();
-            // Start-up code sets the stack pointer, which is 0 or the top of the memory before.
-            if stack_pointer >= FIRST_RAM {
-                chip.meter.sample(stack_pointer);
-            }
+            // SAFETY: as above.
+            let stack_is_sound = unsafe { stack::watch(self.core, chip) };
             if let Some(code) = chip.exit {
                 return Stop::Exit(code);
             }
@@ -148,7 +158,7 @@ impl Avr {
             if state == simavr::cpu_Crashed as c_int {
                 return Stop::Crashed;
             }
-            if stack_pointer >= FIRST_RAM && stack_pointer < chip.variables_end {
+            if !stack_is_sound {
                 return Stop::StackOverflow;
             }
             if self.cycle() >= end {
@@ -177,9 +187,20 @@ impl Avr {
         self.state().meter.current()
     }
 
-    /// Bytes of stack since power-on, at its deepest.
+    /// Bytes of stack since power-on, at its deepest; after [`Stop::StackOverflow`] what it would have taken.
     pub fn stack(&self) -> u32 {
-        self.state().meter.peak()
+        self.state().deepest_beyond.unwrap_or(self.state().meter.peak())
+    }
+
+    /// Loses the byte that comes after so many more on the receive line, as a receiver does whose bytes are not fetched in
+    /// time, and sets DOR0 for the next one.
+    pub fn overrun_uart_after(&mut self, bytes: u32) {
+        self.state_mut().overrun_after = Some(bytes);
+    }
+
+    /// These bytes of the EEPROM keep from now on what they have.
+    pub fn wear_eeprom(&mut self, cells: Range<u16>) {
+        self.state_mut().cells.wear(cells);
     }
 
     /// How often the firmware was restarted, by its watchdog that is.
@@ -204,16 +225,8 @@ impl Avr {
 
     /// The content of the EEPROM.
     pub fn eeprom(&mut self) -> Vec<u8> {
-        // SAFETY: `core` lives; with a null `ee` simavr hands out its own array of `e2end + 1` bytes, copied at once.
-        unsafe {
-            let mut window = simavr::avr_eeprom_desc_t {
-                ee: ptr::null_mut(),
-                offset: 0,
-                size: (*self.core).e2end + 1,
-            };
-            simavr::avr_ioctl(self.core, u32::from_be_bytes(*b"eegp"), (&raw mut window).cast());
-            std::slice::from_raw_parts(window.ee, window.size as usize).to_vec()
-        }
+        // SAFETY: `core` lives and does not run; the cells are copied at once.
+        unsafe { eeprom::content(self.core).to_vec() }
     }
 
     /// Writes the EEPROM from its start, as a programmer does.
@@ -221,30 +234,15 @@ impl Avr {
     /// # Errors
     /// When it is smaller than that.
     pub fn set_eeprom(&mut self, image: &[u8]) -> Result<()> {
-        let mut bytes = image.to_vec();
-        // SAFETY: as in `eeprom`; simavr checks the size and copies.
-        let done = unsafe {
-            let mut window = simavr::avr_eeprom_desc_t {
-                ee: bytes.as_mut_ptr(),
-                offset: 0,
-                size: bytes.len().try_into().context("EEPROM image over 64 KB")?,
-            };
-            simavr::avr_ioctl(self.core, u32::from_be_bytes(*b"eesp"), (&raw mut window).cast())
-        };
-        ensure!(
-            done == 0,
-            "the EEPROM of this chip is smaller than {} bytes",
-            bytes.len()
-        );
+        // SAFETY: as in `eeprom`.
+        let cells = unsafe { eeprom::content(self.core) };
+        let len = image.len();
+        let place = cells.get_mut(..len);
+        place
+            .with_context(|| format!("the EEPROM of this chip is smaller than {len} bytes"))?
+            .copy_from_slice(image);
+        self.state_mut().cells.written(image);
         Ok(())
-    }
-
-    fn stack_pointer(&self) -> u32 {
-        // SAFETY: SPL and SPH exist in the data space of every chip.
-        unsafe {
-            let data = (*self.core).data;
-            u16::from_le_bytes([*data.add(SPL), *data.add(SPL + 1)]).into()
-        }
     }
 
     /// UART 0 must neither print by itself nor put the host to sleep while the firmware polls it.
@@ -274,6 +272,7 @@ impl Avr {
             }
             simavr::avr_register_io_write(self.core, GPIOR0, Some(on_mark), parameter);
             simavr::avr_register_io_write(self.core, GPIOR1, Some(on_exit), parameter);
+            eeprom::hook(self.core, &raw mut (*self.state).cells);
         }
     }
 
@@ -351,6 +350,14 @@ impl Machine for Avr {
     fn set_nv(&mut self, image: &[u8]) -> Result<()> {
         self.set_eeprom(image)
     }
+
+    fn wear_nv(&mut self, cells: Range<u16>) {
+        self.wear_eeprom(cells);
+    }
+
+    fn overrun_uart_after(&mut self, bytes: u32) {
+        self.overrun_uart_after(bytes);
+    }
 }
 
 impl Drop for Avr {
@@ -405,7 +412,7 @@ unsafe extern "C" fn on_sent(_: *mut simavr::avr_irq_t, byte: u32, state: *mut c
 }
 
 /// simavr's receiver is ready for a byte, which it then hands to the firmware after the time of one on the line. Bytes that
-/// come faster than the firmware reads therefore wait; an overrun is not modelled.
+/// come faster than an interrupt fetches them therefore wait; [`Avr::overrun_uart_after`] loses one.
 unsafe extern "C" fn on_receiver_empty(_: *mut simavr::avr_irq_t, _: u32, state: *mut c_void) {
     // SAFETY: the pointer that was registered with this function.
     unsafe { feed(state.cast()) }
@@ -414,10 +421,18 @@ unsafe extern "C" fn on_receiver_empty(_: *mut simavr::avr_irq_t, _: u32, state:
 unsafe fn feed(state: *mut State) {
     // SAFETY: the caller's pointer is valid, and no reference is held while simavr runs.
     unsafe {
+        let lose = (*state).overrun_after == Some(0);
+        if lose {
+            (*state).to_receive.pop_front();
+        }
+        (*state).overrun_after = (*state).overrun_after.and_then(|bytes| bytes.checked_sub(1));
         let byte = (*state).to_receive.pop_front();
         (*state).receiver_is_empty = byte.is_none();
         if let Some(byte) = byte {
             simavr::avr_raise_irq((*state).rx_irq, byte.into());
+            if lose {
+                *(*(*state).core).data.add(UCSR0A) |= DATA_OVERRUN;
+            }
         }
     }
 }
@@ -426,7 +441,8 @@ unsafe fn feed(state: *mut State) {
 const GPIOR0: u16 = 0x3e;
 const GPIOR1: u16 = 0x4a;
 const SPL: usize = 0x5d;
-const FIRST_RAM: u32 = 0x100;
+const UCSR0A: usize = 0xc0;
+const DATA_OVERRUN: u8 = 0x08;
 
 /// Flags of simavr's UART.
 const POLL_SLEEP: u32 = 1;

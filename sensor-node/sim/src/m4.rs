@@ -3,7 +3,7 @@
 //! The firmware marks regions with semihosting call 0x104 (`r1` = id, 0 at the end) and ends a run with `SYS_EXIT_EXTENDED`.
 //! Its non-volatile memory starts at the symbol `__nv_start` and keeps its content over resets.
 
-use std::path::Path;
+use std::{ops::Range, path::Path};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use m4sim::{
@@ -191,6 +191,15 @@ impl Machine for M4 {
             image.len()
         );
         self.cpu.bus.load(start, image).map_err(|error| anyhow!(error))
+    }
+
+    fn wear_nv(&mut self, cells: Range<u16>) {
+        let (start, _) = self.nv.unwrap_or_default();
+        self.cpu.bus.worn = start + u32::from(cells.start)..start + u32::from(cells.end);
+    }
+
+    fn overrun_uart_after(&mut self, bytes: u32) {
+        self.cpu.bus.uart.overrun_after(bytes);
     }
 }
 

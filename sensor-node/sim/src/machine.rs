@@ -1,5 +1,7 @@
 //! What a simulated node can do, whatever its core.
 
+use std::ops::Range;
+
 use anyhow::Result;
 
 use crate::meter::Mark;
@@ -47,6 +49,13 @@ pub trait Machine {
     /// # Errors
     /// When it is smaller than that.
     fn set_nv(&mut self, image: &[u8]) -> Result<()>;
+
+    /// These bytes of the non-volatile memory keep from now on what they have.
+    fn wear_nv(&mut self, cells: Range<u16>);
+
+    /// Loses the byte that comes after so many more on the receive line, as a receiver does whose bytes are not fetched in
+    /// time, and raises its flag for that.
+    fn overrun_uart_after(&mut self, bytes: u32);
 }
 
 /// Why [`Machine::run`] returned.

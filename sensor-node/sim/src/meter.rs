@@ -41,6 +41,11 @@ impl Meter {
         }
     }
 
+    /// Where the empty stack points to.
+    pub fn top(&self) -> u32 {
+        self.top
+    }
+
     /// Notes the stack pointer after an instruction.
     pub fn sample(&mut self, stack_pointer: u32) {
         self.lowest = self.lowest.min(stack_pointer);

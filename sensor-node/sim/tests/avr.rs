@@ -49,6 +49,48 @@ fn a_stack_that_meets_the_variables_is_an_overflow() {
     // 16,100 of 16,384 bytes are taken, and the firmware recurses for ever.
     let mut avr = started("overflow");
     assert_eq!(avr.run(1_000_000), Stop::StackOverflow);
+    // `_end` is at 0x100 + 16,100 + 4, the top at 0x40ff, and a return address has two bytes.
+    assert!((280..=282).contains(&avr.stack()), "{}", avr.stack());
+}
+
+#[test]
+fn a_frame_beyond_the_start_of_the_memory_is_an_overflow() {
+    // 9,000 of 8,192 or 2,048 bytes at once, below the return address of `main`: the pointer comes out above the memory, where a push
+    // would hit the host's.
+    for (mcu, address_len) in [("atmega2560", 3), ("atmega328p", 2)] {
+        let setup = Setup {
+            mcu: mcu.into(),
+            ..Setup::default()
+        };
+        let mut avr = Avr::load(&build_for("frame", mcu), &setup).expect("the image runs");
+        assert_eq!(avr.run(1_000_000), Stop::StackOverflow, "{mcu}");
+        assert_eq!(avr.stack(), 9_000 + address_len, "{mcu}");
+    }
+}
+
+#[test]
+fn an_eeprom_write_takes_its_time_and_a_worn_cell_keeps_its_byte() {
+    let mut avr = started("eeprom");
+    assert_eq!(avr.run(1_000_000), Stop::Exit(9));
+    let [write, ..] = avr.marks() else { panic!("a region") };
+    // 3.4 ms at 16 MHz, and a few cycles until the firmware looks.
+    assert!((54_400..54_430).contains(&write.cycles), "{write:?}");
+    assert_eq!(avr.eeprom()[..3], [0xff, 0x5a, 0xff]);
+
+    let mut avr = started("eeprom");
+    avr.set_eeprom(&[1, 2, 3]).expect("it fits");
+    avr.wear_eeprom(1..2);
+    assert_eq!(avr.run(1_000_000), Stop::Exit(9));
+    assert_eq!(avr.eeprom()[..3], [1, 2, 3]);
+}
+
+#[test]
+fn an_overrun_loses_a_byte_and_raises_the_flag() {
+    let mut avr = started("marks");
+    avr.overrun_uart_after(2);
+    avr.uart_send(b"abcd!");
+    assert_eq!(avr.run(100_000), Stop::Exit(9));
+    assert_eq!(avr.uart_take(), b"abd!");
 }
 
 #[test]
@@ -86,12 +128,16 @@ fn started(name: &str) -> Avr {
 }
 
 fn build(name: &str) -> PathBuf {
+    build_for(name, "atmega1284p")
+}
+
+fn build_for(name: &str, mcu: &str) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/images/{name}.S"));
     // Tests run at the same time: each has its own file.
     let test = std::thread::current().name().unwrap_or("test").replace(':', "_");
-    let elf = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{test}.elf"));
+    let elf = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{mcu}-{test}.elf"));
     let status = Command::new("avr-gcc")
-        .arg("-mmcu=atmega1284p")
+        .arg(format!("-mmcu={mcu}"))
         .arg("-o")
         .args([&elf, &source])
         .status();

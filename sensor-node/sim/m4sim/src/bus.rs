@@ -48,6 +48,8 @@ pub struct Bus {
     scratch: std::collections::BTreeMap<u32, u32>,
     pub strict_io: bool,
     pub uart: crate::uart::Uart,
+    /// Addresses of worn cells: byte stores to them are lost. None by default.
+    pub worn: std::ops::Range<u32>,
 }
 
 pub const RNG_BASES: [u32; 1] = [0x5006_0800]; // STM32L4, STM32F4
@@ -87,6 +89,7 @@ impl Bus {
             scratch: Default::default(),
             strict_io: false,
             uart: Default::default(),
+            worn: 0..0,
         }
     }
 
@@ -174,8 +177,11 @@ impl Bus {
     }
     #[inline]
     pub fn write8(&mut self, a: u32, v: u32) -> Result<(), Fault> {
+        let worn = self.worn.contains(&a);
         if let Some(s) = self.ram_mut(a, 1) {
-            s[0] = v as u8;
+            if !worn {
+                s[0] = v as u8;
+            }
             return Ok(());
         }
         self.io_write(a, v)

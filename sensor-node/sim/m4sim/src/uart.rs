@@ -1,5 +1,6 @@
 //! An Arm CMSDK APB UART, as QEMU's MPS2 boards have it at 0x4000_4000: `DATA` +0, `STATE` +4, `CTRL` +8, `INTSTATUS` +0xC,
-//! `BAUDDIV` +0x10. Polled only. Like QEMU's, the receiver takes the next byte when the last one was read, so none is lost.
+//! `BAUDDIV` +0x10. Polled only. Like QEMU's, the receiver takes the next byte when the last one was read, so none is lost unless
+//! that is asked for.
 
 use std::collections::VecDeque;
 
@@ -14,6 +15,8 @@ pub struct Uart {
     sent: Vec<u8>,
     receive_at: u64,
     transmit_at: u64,
+    overrun_after: Option<u32>,
+    overrun: bool,
 }
 
 impl Uart {
@@ -23,6 +26,11 @@ impl Uart {
             self.receive_at = self.receive_at.max(now + self.byte_cycles());
         }
         self.to_receive.extend(bytes);
+    }
+
+    /// Loses the byte that comes after so many more, and sets the receiver's overrun flag then.
+    pub fn overrun_after(&mut self, bytes: u32) {
+        self.overrun_after = Some(bytes);
     }
 
     /// Takes what the firmware has written.
@@ -50,9 +58,9 @@ impl Uart {
         match offset {
             0 if received => {
                 self.receive_at = now + self.byte_cycles();
-                self.to_receive.pop_front().unwrap_or(0).into()
+                self.receive().into()
             }
-            4 => u32::from(now < self.transmit_at) | u32::from(received) << 1,
+            4 => u32::from(now < self.transmit_at) | u32::from(received) << 1 | u32::from(self.overrun) << 3,
             8 => self.ctrl,
             0x10 => self.baud_divider,
             _ => 0,
@@ -65,16 +73,38 @@ impl Uart {
                 self.sent.push(value as u8);
                 self.transmit_at = self.transmit_at.max(now) + self.byte_cycles();
             }
+            4 => self.overrun &= value & 8 == 0,
             8 => self.ctrl = value,
             0x10 => self.baud_divider = value & 0xf_ffff,
             _ => {}
         }
+    }
+
+    fn receive(&mut self) -> u8 {
+        let byte = self.to_receive.pop_front().unwrap_or(0);
+        if self.overrun_after == Some(0) {
+            self.overrun |= self.to_receive.pop_front().is_some();
+        }
+        self.overrun_after = self.overrun_after.and_then(|bytes| bytes.checked_sub(1));
+        byte
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::Uart;
+
+    #[test]
+    fn a_lost_byte_raises_a_flag_that_the_firmware_clears() {
+        let mut uart = Uart::default();
+        uart.write(0x10, 1, 0);
+        uart.send(0, b"abcd");
+        uart.overrun_after(1);
+        assert_eq!((uart.read(0, 100), uart.read(4, 200) & 8), (b'a'.into(), 0));
+        assert_eq!((uart.read(0, 200), uart.read(4, 300) & 8), (b'b'.into(), 8));
+        uart.write(4, 8, 300);
+        assert_eq!((uart.read(0, 300), uart.read(4, 400)), (b'd'.into(), 0));
+    }
 
     #[test]
     fn bytes_arrive_one_after_the_other_and_wait_to_be_read() {

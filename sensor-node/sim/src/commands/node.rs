@@ -3,6 +3,7 @@
 use std::{
     io::Write,
     net::SocketAddr,
+    ops::Range,
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
@@ -47,6 +48,12 @@ pub(crate) struct Options {
     /// Stop after that many seconds of the node's time.
     #[arg(long, value_name = "SECONDS")]
     max_seconds: Option<f64>,
+    /// These bytes of the non-volatile memory are worn: they keep what they have when the firmware writes them.
+    #[arg(long, value_name = "FROM..TO", value_parser = cells)]
+    worn: Option<Range<u16>>,
+    /// The UART's receiver loses the byte that comes after so many, and raises its flag for that.
+    #[arg(long, value_name = "BYTES")]
+    overrun_after: Option<u32>,
     /// How fast the node's time may pass while it waits, in its seconds for one of ours.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     idle_speed: f64,
@@ -77,6 +84,12 @@ impl Options {
     fn drive<M: Machine>(self, mut machine: M) -> Result<ExitCode> {
         if let Some(path) = self.nv.as_ref().filter(|path| path.exists()) {
             machine.set_nv(&std::fs::read(path)?)?;
+        }
+        if let Some(cells) = self.worn {
+            machine.wear_nv(cells);
+        }
+        if let Some(bytes) = self.overrun_after {
+            machine.overrun_uart_after(bytes);
         }
         let until = Until {
             log: self.until.map(|text| (text, self.times)),
@@ -112,7 +125,10 @@ impl Options {
         Ok(match end {
             End::Log | End::PowerCut => ExitCode::SUCCESS,
             End::Time => ExitCode::from(73),
-            End::Firmware(stop) => ExitCode::from(stop.exit_code()),
+            End::Firmware(stop) => {
+                super::tell(stop, &machine);
+                ExitCode::from(stop.exit_code())
+            }
         })
     }
 }
@@ -125,6 +141,11 @@ fn keep(machine: &mut impl Machine, path: Option<&Path>, saved: &mut Vec<u8>) ->
         *saved = nv;
     }
     Ok(())
+}
+
+fn cells(text: &str) -> Result<Range<u16>> {
+    let (from, to) = text.split_once("..").context("FROM..TO")?;
+    Ok(from.parse()?..to.parse()?)
 }
 
 fn power_cut(text: &str) -> Result<(u8, u64), std::num::ParseIntError> {

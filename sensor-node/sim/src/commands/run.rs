@@ -103,6 +103,7 @@ impl Common {
 
     fn report(&self, machine: &impl Machine, stop: Stop, output: &[u8]) -> Result<()> {
         let sizes = Image::read(&self.elf)?.sizes()?;
+        super::tell(stop, machine);
         if self.json {
             let report = serde_json::json!({
                 "exit": stop.exit_code(),
