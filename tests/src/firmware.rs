@@ -25,6 +25,8 @@ use crate::{Peer, binary, free_address, output};
 pub struct Image {
     /// As `cargo xtask firmware` names it.
     pub name: &'static str,
+    /// The suite's name.
+    pub suite: &'static str,
     /// The broker key it is built for, as `kemqtt-broker init` takes it.
     pub broker_key: &'static str,
     /// Bytes of its non-volatile memory.
@@ -40,6 +42,7 @@ pub struct Field {
     client: PathBuf,
     address: SocketAddr,
     nv_len: u16,
+    suite: &'static str,
 }
 
 impl Field {
@@ -54,6 +57,7 @@ impl Field {
             client: binary("kemqtt-client", "kemqtt")?,
             address: free_address()?,
             nv_len: image.nv_len,
+            suite: image.suite,
         };
         let lines = this.broker(&["init", "--key", image.broker_key]).await?;
         let pin = lines.lines().find(|line| line.starts_with("hkm1-broker "));
@@ -67,6 +71,25 @@ impl Field {
     pub async fn enrol(&self, id: &str) -> Result<()> {
         let credential = self.file(id);
         self.broker(&["enroll", id, "--out", &credential]).await?;
+        Ok(())
+    }
+
+    /// Enrols another device with a key pair of its own.
+    pub async fn enrol_with_key_pair(&self, id: &str) -> Result<()> {
+        let (credential, public) = (self.file(id), self.file("public"));
+        let words = [
+            "keygen",
+            "device",
+            "--id",
+            id,
+            "--suite",
+            self.suite,
+            "--out",
+            &credential,
+        ];
+        let line = succeeded(output(&self.client, words).await?)?;
+        std::fs::write(&public, line)?;
+        self.broker(&["enroll", id, "--device-key", &public]).await?;
         Ok(())
     }
 
@@ -104,6 +127,16 @@ impl Field {
         Ok(peer)
     }
 
+    /// Makes the announced successor of the broker key current, or with `retire` forgets the one before.
+    pub async fn rotate_key(&self, retire: bool) -> Result<()> {
+        let words: &[&str] = if retire {
+            &["rotate-key", "--retire"]
+        } else {
+            &["rotate-key"]
+        };
+        self.broker(words).await.map(drop)
+    }
+
     /// Where the broker listens.
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -126,6 +159,8 @@ impl Field {
     /// The same, with the broker at another address.
     pub async fn node_at(&self, broker: SocketAddr, words: &[&str]) -> Result<Events> {
         let mut command = self.node_command(broker, words);
+        // An EEPROM's time is the subject of nodes that run for long.
+        command.arg("--hurry-nv");
         let run = command.kill_on_drop(true).output();
         let output = timeout(RUN, run).await.context("the node does not end")??;
         let events = Events::parse(&output.stdout)?;

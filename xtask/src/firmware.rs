@@ -22,6 +22,10 @@ pub(crate) struct Options {
     /// Only images whose name contains this text, for example atmega1284p-suite-1011.
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
+    /// All images without Diffie-Hellman as well, which are for measurements only. Without it there is one of them, so that
+    /// they do not go bad.
+    #[arg(long)]
+    lab: bool,
     /// Build and lint, but do not run the images' known-answer tests.
     #[arg(long)]
     no_self_test: bool,
@@ -42,7 +46,12 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     let simulator = simulator(shell)?;
     println!("| image | flash, B | static RAM, B |\n|---|---:|---:|");
     let mut found = false;
-    for image in IMAGES.iter().filter(|image| image.name().contains(&options.only)) {
+    let wanted = |image: &&Image| {
+        let name = image.name();
+        let usual = options.lab || !options.only.is_empty() || !image.is_lab() || name.ends_with(LAB_SAMPLE);
+        usual && name.contains(&options.only)
+    };
+    for image in IMAGES.iter().filter(wanted) {
         found = true;
         let elf = image.build(shell, false)?;
         if image.board == Board::Avr {
@@ -57,6 +66,9 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     ensure!(found, "no image's name contains {:?}", options.only);
     Ok(())
 }
+
+/// The image without Diffie-Hellman that every run builds.
+const LAB_SAMPLE: &str = "lab-1001";
 
 /// What an image takes before its first instruction.
 pub(crate) struct Sizes {

@@ -13,6 +13,7 @@ mod load;
 mod parallel;
 mod prove;
 mod sensor;
+mod sensor_tls;
 mod setup;
 mod simulators;
 mod test;
@@ -54,6 +55,8 @@ enum Task {
     Firmware(firmware::Options),
     /// Run a sensor node's image against the broker: cycles, stack, bytes and energy per phase.
     Sensor(sensor::Options),
+    /// The same of a TLS 1.3 client on the same Cortex-M4.
+    SensorTls(sensor_tls::Options),
     /// Build the `no_std` crates for Cortex-M4 and AVR.
     Embedded,
     /// Link every KEM into an image of its own for Cortex-M4 and AVR, and print what its code costs.
@@ -75,6 +78,7 @@ fn main() -> Result<()> {
         Task::Prove(options) => prove::run(&shell, &options),
         Task::Firmware(options) => firmware::run(&shell, &options),
         Task::Sensor(options) => sensor::run(&shell, &options),
+        Task::SensorTls(options) => sensor_tls::run(&shell, &options),
         Task::Embedded => embedded::run(&shell),
         Task::CodeSize(options) => code_size::run(&shell, &options),
     }

@@ -40,6 +40,10 @@ pub(crate) struct Options {
     /// Supply in V.
     #[arg(long)]
     volt: Option<f64>,
+    /// In which simulator; `qemu` runs the self-test and a session on its mps2-an386, for a look at the image on another
+    /// implementation of the core, and has no cycles to print. It needs the Debian package qemu-system-arm.
+    #[arg(long, value_enum, default_value = "model")]
+    simulator: Simulator,
     /// JSON rows of name, cycles, stack, flash, ram and bytes.
     #[arg(long)]
     json: bool,
@@ -53,7 +57,15 @@ enum Mcu {
     CortexM4,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Simulator {
+    /// simavr or m4sim.
+    Model,
+    /// QEMU, for a Cortex-M4.
+    Qemu,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Mode {
     /// A pre-shared key.
     Psk,
@@ -74,12 +86,31 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
             .map(|image| image.suite);
         bail!("{} runs {}", board.mcu(), suites.collect::<Vec<_>>().join(", "));
     };
-    let (elf, simulator) = (
-        image.build(shell, matches!(options.mode, Mode::Kem))?,
-        firmware::simulator(shell)?,
+    // The key pairs of the others take more than the 4 KB of its EEPROM leave beside two broker keys.
+    let no_room = board == Board::Avr && image.suite != "x25519-ctrulight-ascon";
+    ensure!(
+        !(options.mode == Mode::Kem && no_room),
+        "the {} has no room for a key pair of {}: 4 KB of EEPROM hold one of x25519-ctrulight-ascon",
+        board.mcu(),
+        image.suite
     );
+    let in_qemu = options.simulator == Simulator::Qemu;
+    ensure!(!in_qemu || board == Board::CortexM4, "QEMU has no {}", board.mcu());
+    let kem_auth = options.mode == Mode::Kem;
+    let elf = if in_qemu {
+        image.build_for_qemu(shell, kem_auth)?
+    } else {
+        image.build(shell, kem_auth)?
+    };
+    let simulator = firmware::simulator(shell)?;
     let home = Home::new(shell, image, options.mode)?;
     let mut broker = home.broker()?;
+    if in_qemu {
+        let done = home.qemu(shell, &simulator, &elf, options.messages);
+        broker.kill()?;
+        broker.wait()?;
+        return done;
+    }
     let events = home.node(&simulator, &elf, options.messages);
     // It has nothing to lose: the registry goes as well.
     broker.kill()?;
@@ -129,7 +160,7 @@ impl Home {
             fs::remove_dir_all(&folder)?;
         }
         fs::create_dir_all(&folder)?;
-        let programs = programs(shell)?;
+        let programs = programs(shell, image.is_lab())?;
         let (broker, client) = (programs.join("kemqtt-broker"), programs.join("kemqtt"));
         let this = Self {
             folder,
@@ -213,6 +244,25 @@ impl Home {
         Ok(child)
     }
 
+    /// The self-test and one session in QEMU; prints their events.
+    fn qemu(&self, shell: &Shell, simulator: &Path, elf: &Path, messages: u32) -> Result<()> {
+        let (test, nv) = (self.file("self-test.nv"), self.file("node.nv"));
+        let size = Board::CortexM4.nv_len();
+        cmd!(
+            shell,
+            "{simulator} provision --nv {test} --size {size} --at-boot self-test"
+        )
+        .quiet()
+        .run()?;
+        cmd!(shell, "{simulator} qemu {elf} --nv {test}").quiet().run()?;
+        let (address, messages) = (&self.address, messages.to_string());
+        let until = ["--until", "pub ", "--times", &messages];
+        cmd!(shell, "{simulator} qemu {elf} --nv {nv} --broker {address} {until...}")
+            .quiet()
+            .run()?;
+        Ok(())
+    }
+
     /// The events of one session.
     fn node(&self, simulator: &Path, elf: &Path, messages: u32) -> Result<String> {
         let output = Command::new(simulator)
@@ -234,11 +284,16 @@ impl Home {
     }
 }
 
-/// Builds broker and client, and gives their folder.
-fn programs(shell: &Shell) -> Result<PathBuf> {
+/// Builds broker and client, and gives their folder. `lab`: with the suites that have no Diffie-Hellman.
+fn programs(shell: &Shell, lab: bool) -> Result<PathBuf> {
+    let lab: &[&str] = if lab {
+        &["-p", "hybrid-handshake", "--features", "hybrid-handshake/lab"]
+    } else {
+        &[]
+    };
     cmd!(
         shell,
-        "cargo build --quiet --locked -p kemqtt-broker -p kemqtt-client --bins"
+        "cargo build --quiet --locked -p kemqtt-broker -p kemqtt-client {lab...} --bins"
     )
     .quiet()
     .run()?;

@@ -26,6 +26,7 @@ impl Register {
     }
 }
 
+pub(crate) const DDRD: Register = Register::at(0x2a);
 pub(crate) const GPIOR0: Register = Register::at(0x3e);
 pub(crate) const EECR: Register = Register::at(0x3f);
 pub(crate) const EEDR: Register = Register::at(0x40);

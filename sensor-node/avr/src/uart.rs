@@ -1,20 +1,23 @@
-//! UART0: 500 kbaud, 8N1. An interrupt puts what comes into a ring; sending waits.
+//! UART0: 500 kbaud, 8N1. An interrupt puts what comes into a ring; sending waits. PD4 is RTS: high while the ring is nearly full,
+//! as it is for as long as an EEPROM write or a key exchange keeps the reader away.
 
 use core::{
+    arch::asm,
     cell::UnsafeCell,
-    fmt,
     sync::atomic::{AtomicBool, AtomicU8, Ordering},
 };
 
-use embedded_io::{ErrorKind, ErrorType, Read, ReadReady, Write};
+use embedded_io::{ErrorType, Read, ReadReady, Write};
+use kemqtt_node::link::Overrun;
 
-use crate::registers::{UBRR0H, UBRR0L, UCSR0A, UCSR0B, UCSR0C, UDR0};
+use crate::registers::{DDRD, UBRR0H, UBRR0L, UCSR0A, UCSR0B, UCSR0C, UDR0};
 
 /// The UART. There is one.
 pub(crate) struct Uart(());
 
 impl Uart {
     pub(crate) fn start() -> Self {
+        DDRD.write(RTS);
         UBRR0H.write(0);
         UBRR0L.write(3); // 16 MHz / 8 / (3 + 1)
         UCSR0A.write(DOUBLE_SPEED);
@@ -27,24 +30,6 @@ impl Uart {
 /// Whether something waits to be read.
 pub(crate) fn has_received() -> bool {
     HEAD.load(Ordering::Relaxed) != TAIL.load(Ordering::Relaxed) || OVERRUN.load(Ordering::Relaxed)
-}
-
-/// A byte was lost: the ring was full or the interrupt late.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Overrun;
-
-impl fmt::Display for Overrun {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("overrun")
-    }
-}
-
-impl core::error::Error for Overrun {}
-
-impl embedded_io::Error for Overrun {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::InvalidData
-    }
 }
 
 impl ErrorType for Uart {
@@ -70,7 +55,12 @@ impl Read for Uart {
         let tail = TAIL.load(Ordering::Relaxed);
         // SAFETY: the handler writes only the free part of the ring, to which this place does not belong yet.
         *place = unsafe { *RING.0.get().cast::<u8>().add(usize::from(tail)) };
-        TAIL.store(tail.wrapping_add(1), Ordering::Release);
+        let tail = tail.wrapping_add(1);
+        TAIL.store(tail, Ordering::Release);
+        if HEAD.load(Ordering::Relaxed).wrapping_sub(tail) < GO {
+            // SAFETY: clears one bit of PORTD, in one instruction.
+            unsafe { asm!("cbi 0x0b, 4", options(nostack, preserves_flags)) }
+        }
         Ok(1)
     }
 }
@@ -116,7 +106,18 @@ extern "avr-interrupt" fn __vector_20() {
     // SAFETY: `head` is free, and only this handler fills it.
     unsafe { *RING.0.get().cast::<u8>().add(usize::from(head)) = byte }
     HEAD.store(next, Ordering::Release);
+    if next.wrapping_sub(TAIL.load(Ordering::Relaxed)) >= STOP {
+        // SAFETY: sets one bit of PORTD.
+        unsafe { asm!("sbi 0x0b, 4", options(nostack, preserves_flags)) }
+    }
 }
+
+/// Bytes in the ring from which on the other end shall stop, with room for what is on its way, and below which it may go on.
+const STOP: u8 = 192;
+const GO: u8 = 64;
+
+/// Bit 4 of port D.
+const RTS: u8 = 0x10;
 
 const DOUBLE_SPEED: u8 = 0x02;
 const DATA_OVERRUN: u8 = 0x08;

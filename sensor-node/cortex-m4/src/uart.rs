@@ -1,11 +1,9 @@
 //! A CMSDK UART at 0x4000_4000, polled: QEMU's mps2-an386 and our cycle model have it.
 
-use core::{
-    convert::Infallible,
-    ptr::{read_volatile, write_volatile},
-};
+use core::ptr::{read_volatile, write_volatile};
 
 use embedded_io::{ErrorType, Read, ReadReady, Write};
+use kemqtt_node::link::Overrun;
 
 /// The UART. There is one.
 pub(crate) struct Uart(());
@@ -20,23 +18,28 @@ impl Uart {
 
 /// Whether something waits to be read.
 pub(crate) fn has_received() -> bool {
-    load(STATE) & RECEIVE_FULL != 0
+    load(STATE) & (RECEIVE_FULL | RECEIVE_OVERRUN) != 0
 }
 
 impl ErrorType for Uart {
-    type Error = Infallible;
+    type Error = Overrun;
 }
 
 impl ReadReady for Uart {
-    fn read_ready(&mut self) -> Result<bool, Infallible> {
+    fn read_ready(&mut self) -> Result<bool, Overrun> {
         Ok(has_received())
     }
 }
 
 impl Read for Uart {
-    fn read(&mut self, buf: &mut [u8]) -> Result<usize, Infallible> {
+    fn read(&mut self, buf: &mut [u8]) -> Result<usize, Overrun> {
         let Some(place) = buf.first_mut() else { return Ok(0) };
         while !has_received() {}
+        if load(STATE) & RECEIVE_OVERRUN != 0 {
+            store(STATE, RECEIVE_OVERRUN);
+            load(DATA);
+            return Err(Overrun);
+        }
         let [byte, ..] = load(DATA).to_le_bytes();
         *place = byte;
         Ok(1)
@@ -44,7 +47,7 @@ impl Read for Uart {
 }
 
 impl Write for Uart {
-    fn write(&mut self, bytes: &[u8]) -> Result<usize, Infallible> {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize, Overrun> {
         for byte in bytes {
             while load(STATE) & TRANSMIT_FULL != 0 {}
             store(DATA, u32::from(*byte));
@@ -52,7 +55,7 @@ impl Write for Uart {
         Ok(bytes.len())
     }
 
-    fn flush(&mut self) -> Result<(), Infallible> {
+    fn flush(&mut self) -> Result<(), Overrun> {
         Ok(())
     }
 }
@@ -74,6 +77,8 @@ const CTRL: usize = 8;
 const BAUDDIV: usize = 0x10;
 const TRANSMIT_FULL: u32 = 1;
 const RECEIVE_FULL: u32 = 2;
+/// A byte was lost; cleared by writing it.
+const RECEIVE_OVERRUN: u32 = 8;
 const TRANSMITTER: u32 = 1;
 const RECEIVER: u32 = 2;
 /// 500 kbaud or about that.

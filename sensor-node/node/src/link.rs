@@ -1,7 +1,9 @@
 //! The byte stream to the broker, and how it goes through a UART.
 
+mod overrun;
 mod serial;
 
+pub use overrun::Overrun;
 pub use serial::{ESCAPE, FromDevice, Serial, SerialError, ToDevice};
 
 /// A byte stream that can be opened and closed. `read` gives 0 once the peer has closed; `read_ready` is true when `read`

@@ -26,6 +26,8 @@ pub struct Session<'n, 'a, S: Suite, B, L: Link, C, N> {
     node: &'n mut Node<'a, S, B, L, C, N>,
     origin: Origin,
     control: Reader,
+    /// A control message had no room: the stream behind it cannot be read, and nobody waits for it.
+    deaf: bool,
     /// The opened record in the buffer: its plaintext from `text.0` to `text.1` is not used yet.
     text: (usize, usize),
     /// Bytes of the inner packet that is being collected.
@@ -63,6 +65,7 @@ impl<'n, 'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'n, 'a, S
             node,
             origin,
             control,
+            deaf: false,
             text: (0, 0),
             inner_len: 0,
             used: false,

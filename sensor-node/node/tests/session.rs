@@ -17,7 +17,7 @@ use hybrid_handshake::{
     mqtt::{Connect, Level, Property, Qos, ReasonCode},
     suite::{KemId, Mode},
 };
-use kemqtt_node::{Error, Event, Options};
+use kemqtt_node::{Error, Event, Options, store::StoreError};
 
 fn broker() -> Broker {
     Broker::new(broker_key(1), PSK)
@@ -366,4 +366,24 @@ fn the_pin_moves_to_the_announced_successor_and_to_no_other() {
     node.board().link.next_key = None;
     talk(&mut node);
     assert_eq!(node.board().store.pins().unwrap(), (newer, None));
+}
+
+#[test]
+fn a_successor_that_the_device_has_no_room_for_is_told_and_costs_no_session() {
+    let next = broker::KeyPair::new(KemId::MlKem768, hybrid_handshake::suite::Group::X25519, 2);
+    let (mut arena, mut desk) = (TestArena::new(), None);
+    let mut broker = broker();
+    broker.successor = Some(*next.broker_key().fingerprint());
+    broker.next_key = Some(next.encoded.clone());
+    let mut node = node(&mut arena, &mut desk, broker, enrolled(&broker_key(1), Level::V5));
+    for resumed in [false, true] {
+        let mut session = node.connect(&Options::default()).unwrap();
+        assert_eq!(session.is_resumed(), resumed);
+        for reading in 0..3 {
+            session.publish_acknowledged("a", &[reading], 10_000).unwrap();
+        }
+        assert_eq!(session.node().take_notice(), Some(StoreError::Full));
+        session.disconnect().unwrap();
+    }
+    assert!(node.board().store.pins().unwrap().1.is_none());
 }

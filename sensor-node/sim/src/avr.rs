@@ -69,6 +69,8 @@ struct State {
     cells: eeprom::Cells,
     /// Bytes until one is lost in the receiver.
     overrun_after: Option<u32>,
+    /// One is lost, and the flag for that not raised yet.
+    overrun: bool,
     reset: Option<unsafe extern "C" fn(*mut simavr::avr_t)>,
 }
 
@@ -120,6 +122,7 @@ impl Avr {
                 deepest_beyond: None,
                 cells: eeprom::Cells::default(),
                 overrun_after: None,
+                overrun: false,
                 reset: (*core).reset,
             }));
             (*core).custom.data = state.cast();
@@ -196,6 +199,11 @@ impl Avr {
     /// time, and sets DOR0 for the next one.
     pub fn overrun_uart_after(&mut self, bytes: u32) {
         self.state_mut().overrun_after = Some(bytes);
+    }
+
+    /// EEPROM writes take no time from now on, for tests that are about something else.
+    pub fn hurry_eeprom(&mut self) {
+        self.state_mut().cells.hurry();
     }
 
     /// These bytes of the EEPROM keep from now on what they have.
@@ -283,6 +291,10 @@ impl Avr {
             if (*self.state).receiver_is_empty && !(*self.state).to_receive.is_empty() {
                 feed(self.state);
             }
+            // Not earlier: simavr clears it when the byte before is read.
+            if std::mem::take(&mut (*self.state).overrun) {
+                *(*self.core).data.add(UCSR0A) |= DATA_OVERRUN;
+            }
         }
     }
 
@@ -355,6 +367,10 @@ impl Machine for Avr {
         self.wear_eeprom(cells);
     }
 
+    fn hurry_nv(&mut self) {
+        self.hurry_eeprom();
+    }
+
     fn overrun_uart_after(&mut self, bytes: u32) {
         self.overrun_uart_after(bytes);
     }
@@ -421,23 +437,36 @@ unsafe extern "C" fn on_receiver_empty(_: *mut simavr::avr_irq_t, _: u32, state:
 unsafe fn feed(state: *mut State) {
     // SAFETY: the caller's pointer is valid, and no reference is held while simavr runs.
     unsafe {
-        let lose = (*state).overrun_after == Some(0);
+        if rts_is_high((*state).core) {
+            (*state).receiver_is_empty = true;
+            return;
+        }
+        let lose = (*state).overrun_after == Some(0) && (*state).to_receive.len() > 1;
         if lose {
             (*state).to_receive.pop_front();
         }
-        (*state).overrun_after = (*state).overrun_after.and_then(|bytes| bytes.checked_sub(1));
         let byte = (*state).to_receive.pop_front();
         (*state).receiver_is_empty = byte.is_none();
         if let Some(byte) = byte {
             simavr::avr_raise_irq((*state).rx_irq, byte.into());
-            if lose {
-                *(*(*state).core).data.add(UCSR0A) |= DATA_OVERRUN;
-            }
+            // It waits at 0 until there is one to lose and one to tell it.
+            let left = (*state).overrun_after.map(|bytes| bytes.saturating_sub(1));
+            (*state).overrun_after = left.filter(|_| !lose);
+            (*state).overrun |= lose;
         }
     }
 }
 
+/// Whether the firmware has made PD4 an output and asks by it for a pause. Its receiver takes what is on the line already.
+unsafe fn rts_is_high(core: *const simavr::avr_t) -> bool {
+    // SAFETY: the caller's chip, which has a port D.
+    unsafe { *(*core).data.add(DDRD) & *(*core).data.add(PORTD) & RTS != 0 }
+}
+
 /// Data addresses, the same on all chips of [`Setup::mcu`].
+const DDRD: usize = 0x2a;
+const PORTD: usize = 0x2b;
+const RTS: u8 = 0x10;
 const GPIOR0: u16 = 0x3e;
 const GPIOR1: u16 = 0x4a;
 const SPL: usize = 0x5d;

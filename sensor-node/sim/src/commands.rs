@@ -2,6 +2,7 @@
 
 pub(crate) mod node;
 pub(crate) mod provision;
+pub(crate) mod qemu;
 pub(crate) mod run;
 
 use kemqtt_sim::machine::{Machine, Stop};

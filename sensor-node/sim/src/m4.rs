@@ -198,6 +198,9 @@ impl Machine for M4 {
         self.cpu.bus.worn = start + u32::from(cells.start)..start + u32::from(cells.end);
     }
 
+    /// As always: its memory is RAM.
+    fn hurry_nv(&mut self) {}
+
     fn overrun_uart_after(&mut self, bytes: u32) {
         self.cpu.bus.uart.overrun_after(bytes);
     }

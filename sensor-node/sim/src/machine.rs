@@ -53,6 +53,9 @@ pub trait Machine {
     /// These bytes of the non-volatile memory keep from now on what they have.
     fn wear_nv(&mut self, cells: Range<u16>);
 
+    /// Writes to the non-volatile memory take no time from now on.
+    fn hurry_nv(&mut self);
+
     /// Loses the byte that comes after so many more on the receive line, as a receiver does whose bytes are not fetched in
     /// time, and raises its flag for that.
     fn overrun_uart_after(&mut self, bytes: u32);

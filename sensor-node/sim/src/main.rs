@@ -27,6 +27,8 @@ enum Command {
     Provision(commands::provision::Options),
     /// Run a node's image against a broker; events on stdout, one JSON object a line.
     Node(commands::node::Options),
+    /// Run a Cortex-M4 node's image in QEMU (mps2-an386) against a broker; events on stdout.
+    Qemu(commands::qemu::Options),
 }
 
 fn main() -> Result<ExitCode> {
@@ -35,5 +37,6 @@ fn main() -> Result<ExitCode> {
         Command::M4(options) => options.run(),
         Command::Provision(options) => options.run(),
         Command::Node(options) => options.run(),
+        Command::Qemu(options) => options.run(),
     }
 }

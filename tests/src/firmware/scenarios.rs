@@ -1,10 +1,11 @@
 //! What every node has to live through, whatever its chip.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
 use super::{Events, Fault, Field, Proxy, mark};
+use crate::Peer;
 
 /// Readings arrive at a desktop client, and the session is resumed after the broker was restarted.
 ///
@@ -27,6 +28,41 @@ pub async fn readings_arrive_and_survive_a_restart(field: &Field) -> Result<()> 
     subscriber.logs("sensors/node/reading").await?;
     let events = Events::parse_running(&node.log());
     ensure!(events.log().len() >= before, "{events:?}");
+    Ok(())
+}
+
+/// The node moves to the next broker key while it works, and is at home when the old one is forgotten.
+///
+/// # Errors
+/// When it does not come back.
+pub async fn a_rotated_broker_key_is_followed(field: &Field) -> Result<()> {
+    let mut broker = field.start_broker().await?;
+    let mut node = field.start_node(&[])?;
+    node.logs("pub 1").await?;
+    broker.kill().await?;
+    field.rotate_key(false).await?;
+    let mut broker = field.start_broker().await?;
+    node.logs("up resumed").await?;
+    // The ticket comes first, and the key behind it while the ticket is being written.
+    let published = Events::parse_running(&node.log()).log().len();
+    node.logs(&format!("pub {}", published + 3)).await?;
+    broker.kill().await?;
+    field.rotate_key(true).await?;
+    let _broker = field.start_broker().await?;
+    // Its ticket belongs to the key that is gone.
+    let full = |node: &Peer| {
+        Events::parse_running(&node.log())
+            .log()
+            .iter()
+            .filter(|line| **line == "up full")
+            .count()
+    };
+    let end = Instant::now() + Duration::from_secs(60);
+    while full(&node) < 2 {
+        ensure!(Instant::now() < end, "it does not come back: {}", node.log());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    ensure!(!node.log().contains("down link"), "a byte was lost: {}", node.log());
     Ok(())
 }
 
@@ -102,6 +138,77 @@ pub async fn lost_bytes_and_a_flood_end_in_a_retry(field: &Field) -> Result<()> 
     Ok(())
 }
 
+/// A byte that the receiver loses in M2 or in a session is noticed and ends the connection.
+///
+/// # Errors
+/// When it ends more, or goes unnoticed.
+pub async fn an_overrun_ends_in_a_retry(field: &Field) -> Result<()> {
+    let _broker = field.start_broker().await?;
+    let events = field.node(&["--overrun-after", "300", "--until", "pub "]).await?;
+    let connections = events.connections();
+    let [lost, whole] = &connections[..] else {
+        anyhow::bail!("not two connections: {events:?}");
+    };
+    ensure!(lost.logged("down link") && lost.cycles(mark::M2).is_empty(), "{lost:?}");
+    ensure!(whole.logged("up full"), "{whole:?}");
+    ensure!(events.resets() == Some(0), "{events:?}");
+    Ok(())
+}
+
+/// Rubbish comes in from the moment the node starts, before it has dialled, and for seconds more.
+///
+/// # Errors
+/// When the node does not get through once it is over.
+pub async fn a_flood_without_a_connection_is_outlived(field: &Field) -> Result<()> {
+    let _broker = field.start_broker().await?;
+    let events = field.node(&["--flood", "100000", "--until", "pub "]).await?;
+    ensure!(events.logged("down link") && events.logged("retry "), "{events:?}");
+    ensure!(events.resets() == Some(0), "{events:?}");
+    Ok(())
+}
+
+/// Worn ticket slots are told, and the node goes on: it publishes, and its next life makes a full handshake.
+///
+/// # Errors
+/// When it is otherwise.
+pub async fn a_worn_memory_costs_no_more_than_the_ticket(field: &Field) -> Result<()> {
+    let _broker = field.start_broker().await?;
+    for _ in 0..2 {
+        let events = field
+            .node(&["--worn", TICKET_SLOTS, "--until", "pub ", "--times", "3"])
+            .await?;
+        ensure!(events.logged("up full") && events.logged("store worn"), "{events:?}");
+        ensure!(!events.logged("down "), "{events:?}");
+        // Its client id is free again once the broker has seen it go.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Ok(())
+}
+
+/// A seed that cannot be replaced is told, and nothing goes out with it.
+///
+/// # Errors
+/// When the node dials.
+pub async fn a_worn_seed_stops_every_handshake(field: &Field) -> Result<()> {
+    let _broker = field.start_broker().await?;
+    let events = field.node(&["--worn", SEED_SLOTS, "--until", "store worn"]).await?;
+    ensure!(events.connections().is_empty(), "{events:?}");
+    Ok(())
+}
+
+/// A device key in the memory of an image for pre-shared keys: it is told at every attempt, with a wait before the next.
+///
+/// # Errors
+/// When the node stops or is reset.
+pub async fn a_credential_without_room_is_told(field: &Field) -> Result<()> {
+    field.enrol_with_key_pair("stranger").await?;
+    field.provision("stranger", None).await?;
+    let events = field.node(&["--until", "store full", "--times", "3"]).await?;
+    ensure!(events.logged("retry ") && events.connections().is_empty(), "{events:?}");
+    ensure!(events.resets() == Some(0), "{events:?}");
+    Ok(())
+}
+
 /// The cycles of every phase with secrets, for several devices under one broker key.
 ///
 /// # Errors
@@ -136,6 +243,10 @@ fn seed(field: &Field) -> Result<Vec<u8>> {
         .context("the memory has two seed slots")?
         .to_vec())
 }
+
+/// Where seed and tickets lie in the memory.
+const SEED_SLOTS: &str = "0..80";
+const TICKET_SLOTS: &str = "160..608";
 
 /// The outer CONNECT's first part, up to and beyond the client's share.
 const M1_LEN: usize = 400;

@@ -27,7 +27,7 @@ pub(crate) enum Board {
     CortexM4,
 }
 
-pub(crate) const IMAGES: [Image; 7] = [
+pub(crate) const IMAGES: [Image; 10] = [
     Image::new(Board::Avr, "x25519-ctrulight-ascon", "suite-1011", "mlkem512/x25519"),
     Image::new(Board::Avr, "x25519-mlkem512-ascon", "suite-0111", "mlkem512/x25519"),
     Image::new(Board::Avr, "x25519-lightsaber-ascon", "suite-1111", "mlkem512/x25519"),
@@ -55,6 +55,9 @@ pub(crate) const IMAGES: [Image; 7] = [
         "suite-1222",
         "mlkem768/x25519",
     ),
+    Image::new(Board::Avr, "none-ctrulight-ascon", "lab-1001", "mlkem512/none"),
+    Image::new(Board::Avr, "none-mlkem512-ascon", "lab-0101", "mlkem512/none"),
+    Image::new(Board::Avr, "none-lightsaber-ascon", "lab-1101", "mlkem512/none"),
 ];
 
 impl Image {
@@ -67,6 +70,11 @@ impl Image {
         }
     }
 
+    /// Whether it is for measurements only: no Diffie-Hellman.
+    pub(crate) fn is_lab(&self) -> bool {
+        self.feature.starts_with("lab-")
+    }
+
     /// `atmega1284p-suite-1011`.
     pub(crate) fn name(&self) -> String {
         format!("{}-{}", self.board.mcu(), self.feature)
@@ -75,11 +83,20 @@ impl Image {
     /// Builds the image, for devices with a pre-shared key or (`kem_auth`) with a key pair of their own, and gives the path
     /// of a copy that the next image does not overwrite.
     pub(crate) fn build(&self, shell: &Shell, kem_auth: bool) -> Result<PathBuf> {
+        self.build_with(shell, self.board.feature(), kem_auth, "")
+    }
+
+    /// The same for the memory of QEMU's mps2-an386.
+    pub(crate) fn build_for_qemu(&self, shell: &Shell, kem_auth: bool) -> Result<PathBuf> {
+        self.build_with(shell, "", kem_auth, "-qemu")
+    }
+
+    fn build_with(&self, shell: &Shell, board: &str, kem_auth: bool, suffix: &str) -> Result<PathBuf> {
         let target = {
             let _folder = shell.push_dir(self.board.folder());
             // AVR has no prebuilt `core`; building it is an unstable feature of cargo that the pinned stable toolchain has too.
             let _bootstrap = shell.push_env("RUSTC_BOOTSTRAP", "1");
-            let (suite, board) = (self.feature, self.board.feature());
+            let suite = self.feature;
             let mode = if kem_auth { ",kem-auth" } else { "" };
             cmd!(
                 shell,
@@ -89,7 +106,8 @@ impl Image {
             .run()?;
             target_folder(shell)?
         };
-        let image = folder().join(self.name() + if kem_auth { "-kem-auth.elf" } else { ".elf" });
+        let mode = if kem_auth { "-kem-auth" } else { "" };
+        let image = folder().join(format!("{}{mode}{suffix}.elf", self.name()));
         fs::create_dir_all(folder())?;
         fs::copy(target.join(self.board.elf()), &image).context("the firmware crate gives no image")?;
         Ok(image)

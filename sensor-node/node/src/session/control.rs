@@ -1,7 +1,7 @@
 //! Tickets and key news: kept in the store, never the session's problem.
 
 use hybrid_handshake::{
-    Established,
+    Error as Handshake, Established,
     control::Message,
     identity::{BrokerKey, DeviceId},
     resume::{TICKET_LEN, Ticket},
@@ -15,12 +15,26 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
     /// Handles the messages that end in the control record with this plaintext.
     #[inline(never)]
     pub(super) fn control_record(&mut self, text: (usize, usize)) -> Outcome<(), L, N> {
+        if self.deaf {
+            return Ok(());
+        }
         let now_s = divide(self.node.board.clock.now_ms(), 1000).0;
         let node = &mut *self.node;
         let text = node.buffers.flight.get(text.0..text.1).unwrap_or_default();
         let mut messages = self.control.record(text, now_s)?;
         let mut failed = None;
-        while let Some(message) = messages.next(node.buffers.work)? {
+        loop {
+            let message = match messages.next(node.buffers.work) {
+                Ok(Some(message)) => message,
+                Ok(None) => break,
+                // A broker key of another kind, which neither the buffer nor the store has room for.
+                Err(Handshake::Buffer { .. }) => {
+                    self.deaf = true;
+                    failed = Some(StoreError::Full);
+                    break;
+                }
+                Err(error) => return Err(error.into()),
+            };
             let mut keeper = Keeper {
                 store: &mut node.board.store,
                 origin: self.origin,

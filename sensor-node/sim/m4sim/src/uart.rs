@@ -82,10 +82,11 @@ impl Uart {
 
     fn receive(&mut self) -> u8 {
         let byte = self.to_receive.pop_front().unwrap_or(0);
-        if self.overrun_after == Some(0) {
-            self.overrun |= self.to_receive.pop_front().is_some();
+        self.overrun_after = self.overrun_after.map(|bytes| bytes.saturating_sub(1));
+        if self.overrun_after == Some(0) && self.to_receive.pop_front().is_some() {
+            self.overrun = true;
+            self.overrun_after = None;
         }
-        self.overrun_after = self.overrun_after.and_then(|bytes| bytes.checked_sub(1));
         byte
     }
 }
@@ -99,7 +100,7 @@ mod tests {
         let mut uart = Uart::default();
         uart.write(0x10, 1, 0);
         uart.send(0, b"abcd");
-        uart.overrun_after(1);
+        uart.overrun_after(2);
         assert_eq!((uart.read(0, 100), uart.read(4, 200) & 8), (b'a'.into(), 0));
         assert_eq!((uart.read(0, 200), uart.read(4, 300) & 8), (b'b'.into(), 8));
         uart.write(4, 8, 300);

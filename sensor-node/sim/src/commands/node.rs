@@ -54,6 +54,12 @@ pub(crate) struct Options {
     /// The UART's receiver loses the byte that comes after so many, and raises its flag for that.
     #[arg(long, value_name = "BYTES")]
     overrun_after: Option<u32>,
+    /// Writes to the non-volatile memory take no time.
+    #[arg(long)]
+    hurry_nv: bool,
+    /// So many bytes of rubbish wait on the receive line when the node starts.
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    flood: u32,
     /// How fast the node's time may pass while it waits, in its seconds for one of ours.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     idle_speed: f64,
@@ -91,6 +97,12 @@ impl Options {
         if let Some(bytes) = self.overrun_after {
             machine.overrun_uart_after(bytes);
         }
+        if self.hurry_nv {
+            machine.hurry_nv();
+        }
+        // Every byte value, escape bytes among them.
+        let rubbish: Vec<u8> = (0..self.flood).map(|i| (i * 7 + i / 256) as u8).collect();
+        machine.uart_send(&rubbish);
         let until = Until {
             log: self.until.map(|text| (text, self.times)),
             power_cut: self.power_cut,
