@@ -163,7 +163,10 @@ pub(crate) fn simulator(shell: &Shell) -> Result<PathBuf> {
     cmd!(shell, "cargo build --quiet --locked").quiet().run()?;
     let program = folder().join("kemqtt-sim");
     fs::create_dir_all(folder())?;
-    fs::copy(target_folder(shell)?.join("debug/kemqtt-sim"), &program)?;
+    // A program that runs cannot be written to, but another can take its name.
+    let copy = program.with_extension("new");
+    fs::copy(target_folder(shell)?.join("debug/kemqtt-sim"), &copy)?;
+    fs::rename(&copy, &program)?;
     Ok(program)
 }
 
