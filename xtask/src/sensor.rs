@@ -34,10 +34,10 @@ pub(crate) struct Options {
     /// Clock in MHz, which turns cycles into time; by default that of the simulated board, 16 or 20.
     #[arg(long)]
     mhz: Option<f64>,
-    /// Current of the running chip in mA, from its data sheet; the default is a round figure for the chip at that clock.
+    /// Current of the running chip in mA; by default an assumed round value, 10 or 2.5, no data sheet's.
     #[arg(long)]
     milliampere: Option<f64>,
-    /// Supply in V.
+    /// Supply in V; by default assumed, 5 or 3.
     #[arg(long)]
     volt: Option<f64>,
     /// In which simulator; `qemu` runs the self-test and a session on its mps2-an386, for a look at the image on another
