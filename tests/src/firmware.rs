@@ -5,14 +5,15 @@ mod proxy;
 pub mod scenarios;
 
 use std::{
+    collections::BTreeSet,
     net::SocketAddr,
     path::{Path, PathBuf},
     process::Stdio,
-    sync::OnceLock,
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use tokio::{process::Command, time::timeout};
 
 pub use events::{Events, mark};
@@ -48,21 +49,23 @@ pub struct Field {
 impl Field {
     /// Makes keys, and enrols and provisions a node named `node`.
     pub async fn new(image: Image) -> Result<Self> {
-        let folder = tools(image.name)?;
-        let this = Self {
-            folder: tempfile::tempdir()?,
-            image: folder.join(image.name).with_extension("elf"),
-            simulator: folder.join("kemqtt-sim"),
-            broker: binary("kemqtt-broker", "kemqtt-broker")?,
-            client: binary("kemqtt-client", "kemqtt")?,
-            address: free_address()?,
-            nv_len: image.nv_len,
-            suite: image.suite,
-        };
+        let this = Self::bare(image)?;
         let lines = this.broker(&["init", "--key", image.broker_key]).await?;
         let pin = lines.lines().find(|line| line.starts_with("hkm1-broker "));
         std::fs::write(this.file("broker.pin"), pin.context("init prints a key")?)?;
         this.enrol("node").await?;
+        this.provision("node", None).await?;
+        Ok(this)
+    }
+
+    /// A node of a broker in this process: `pin` and `credential` are lines as the broker's command line prints them.
+    pub async fn of_broker(image: Image, address: SocketAddr, pin: &str, credential: &str) -> Result<Self> {
+        let this = Self {
+            address,
+            ..Self::bare(image)?
+        };
+        std::fs::write(this.file("broker.pin"), pin)?;
+        std::fs::write(this.file("node"), credential)?;
         this.provision("node", None).await?;
         Ok(this)
     }
@@ -197,6 +200,21 @@ impl Field {
         command
     }
 
+    /// An empty folder, and the programs.
+    fn bare(image: Image) -> Result<Self> {
+        let folder = tools(image.name)?;
+        Ok(Self {
+            folder: tempfile::tempdir()?,
+            image: folder.join(image.name).with_extension("elf"),
+            simulator: folder.join("kemqtt-sim"),
+            broker: binary("kemqtt-broker", "kemqtt-broker")?,
+            client: binary("kemqtt-client", "kemqtt")?,
+            address: free_address()?,
+            nv_len: image.nv_len,
+            suite: image.suite,
+        })
+    }
+
     async fn broker(&self, words: &[&str]) -> Result<String> {
         let files = self.files();
         let words = words.iter().copied().chain(files.iter().map(String::as_str));
@@ -220,24 +238,29 @@ fn succeeded(output: std::process::Output) -> Result<String> {
 
 /// The folder with the simulator and the images: where `KEMQTT_FIRMWARE` says, or built here once.
 fn tools(image: &str) -> Result<PathBuf> {
-    static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     if let Some(folder) = std::env::var_os("KEMQTT_FIRMWARE") {
         return Ok(folder.into());
     }
-    BUILT
-        .get_or_init(|| build(image).map_err(|error| format!("{error:#}")))
-        .clone()
-        .map_err(|error| anyhow!(error))
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    if !built.contains(image) {
+        build(image)?;
+        built.insert(image.to_owned());
+    }
+    Ok(root().join("target/firmware"))
 }
 
-fn build(image: &str) -> Result<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+fn build(image: &str) -> Result<()> {
     let status = std::process::Command::new(env!("CARGO"))
         .args(["xtask", "firmware", "--no-self-test", "--only", image])
-        .current_dir(&root)
+        .current_dir(root())
         .status()?;
     ensure!(status.success(), "the image {image} does not build");
-    Ok(root.join("target/firmware"))
+    Ok(())
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// For one run of a node; the machines that run these tests are small and busy.

@@ -12,19 +12,26 @@ const IMAGE: Image = Image {
     nv_len: 4096,
 };
 
-/// The image without Diffie-Hellman; only a broker with the feature `lab` speaks its suite.
+/// The image without Diffie-Hellman, whose suite needs the feature `lab` on the other end as well.
 #[cfg(feature = "lab")]
 #[tokio::test(flavor = "multi_thread")]
 async fn the_lab_image_publishes() -> anyhow::Result<()> {
+    use hybrid_handshake::suite::{Group, KemId};
+    use kemqtt_broker::{Backend, Front, Registry, backend::RumqttdConfig};
+
+    let registry = Registry::in_memory().await?;
+    let pin = registry.generate_broker_key(KemId::MlKem512, Group::None).await?;
+    let credential = registry.enroll_psk("node").await?;
+    let backend = Backend::rumqttd(RumqttdConfig::default());
+    let front = Front::builder().backend(backend).registry(registry).build().await?;
     let image = Image {
         name: "atmega1284p-lab-1001",
         suite: "none-ctrulight-ascon",
-        broker_key: "mlkem512/none",
         ..IMAGE
     };
-    let field = kemqtt_tests::Field::new(image).await?;
-    let _broker = field.start_broker().await?;
+    let field = kemqtt_tests::Field::of_broker(image, front.local_addr(), &pin, &credential).await?;
     let events = field.node(&["--until", "pub "]).await?;
     anyhow::ensure!(events.logged("up full"), "{events:?}");
+    front.shutdown().await;
     Ok(())
 }

@@ -78,12 +78,11 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         Mcu::Atmega1284p => Board::Avr,
         Mcu::CortexM4 => Board::CortexM4,
     };
-    let mut images = IMAGES.iter().filter(|image| image.board == board);
+    // The broker's command line makes no keys for the lab images.
+    let runs_here = |image: &&Image| image.board == board && !image.is_lab();
+    let mut images = IMAGES.iter().filter(runs_here);
     let Some(image) = images.find(|image| image.suite == options.suite) else {
-        let suites = IMAGES
-            .iter()
-            .filter(|image| image.board == board)
-            .map(|image| image.suite);
+        let suites = IMAGES.iter().filter(runs_here).map(|image| image.suite);
         bail!("{} runs {}", board.mcu(), suites.collect::<Vec<_>>().join(", "));
     };
     // The key pairs of the others take more than the 4 KB of its EEPROM leave beside two broker keys.
@@ -160,7 +159,7 @@ impl Home {
             fs::remove_dir_all(&folder)?;
         }
         fs::create_dir_all(&folder)?;
-        let programs = programs(shell, image.is_lab())?;
+        let programs = programs(shell)?;
         let (broker, client) = (programs.join("kemqtt-broker"), programs.join("kemqtt"));
         let this = Self {
             folder,
@@ -284,16 +283,11 @@ impl Home {
     }
 }
 
-/// Builds broker and client, and gives their folder. `lab`: with the suites that have no Diffie-Hellman.
-fn programs(shell: &Shell, lab: bool) -> Result<PathBuf> {
-    let lab: &[&str] = if lab {
-        &["-p", "hybrid-handshake", "--features", "hybrid-handshake/lab"]
-    } else {
-        &[]
-    };
+/// Builds broker and client, and gives their folder.
+fn programs(shell: &Shell) -> Result<PathBuf> {
     cmd!(
         shell,
-        "cargo build --quiet --locked -p kemqtt-broker -p kemqtt-client {lab...} --bins"
+        "cargo build --quiet --locked -p kemqtt-broker -p kemqtt-client --bins"
     )
     .quiet()
     .run()?;
