@@ -26,24 +26,22 @@ use metered::{Metered, Region};
 use provider::Provider;
 use uart::Uart;
 
-/// Room for a record of the negotiated 1 KB, and for what TLS adds.
-static mut RECEIVE: [u8; 1024 + 256 + 32] = [0; 1024 + 256 + 32];
-static mut TRANSMIT: [u8; 1024] = [0; 1024];
-
 #[entry]
 fn main() -> ! {
+    // `entry` makes these statics locals. Room for a record of the negotiated 1 KB, and for what TLS adds.
+    static mut RECEIVE: [u8; 1024 + 256 + 32] = [0; 1024 + 256 + 32];
+    static mut TRANSMIT: [u8; 1024] = [0; 1024];
+
     let mut serial = Serial::new(Uart::start());
-    let done = session(&mut serial);
+    let done = session(&mut serial, RECEIVE, TRANSMIT);
     board::mark(0);
     serial.log(&[if done.is_ok() { "pub 0" } else { "down" }]);
     board::exit(done.is_ok());
 }
 
 /// One handshake and one message.
-fn session(serial: &mut Serial<Uart>) -> Result<(), TlsError> {
+fn session(serial: &mut Serial<Uart>, receive: &mut [u8], transmit: &mut [u8]) -> Result<(), TlsError> {
     serial.open().map_err(|_| TlsError::IoError)?;
-    // SAFETY: `main` runs once, and nothing else names the two.
-    let (receive, transmit) = unsafe { (&mut *(&raw mut RECEIVE), &mut *(&raw mut TRANSMIT)) };
     let config = TlsConfig::new()
         .with_server_name("broker")
         .with_max_fragment_length(MaxFragmentLength::Bits10);
