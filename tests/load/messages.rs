@@ -51,13 +51,14 @@ pub(crate) async fn measure(way: &Way, kind: Kind, count: usize) -> Result<Row> 
     let mut suback = [0; 5];
     from_subscriber.read_exact(&mut suback).await?;
     ensure!(suback == [0x90, 3, 0, 1, kind.qos], "{suback:02x?}");
-    let (from_publisher, to_publisher) = split(way.connect("publisher").await?);
+    // Both are there until the last message has come: a connection that closes earlier may take some along.
+    let (mut from_publisher, mut to_publisher) = split(way.connect("publisher").await?);
     // No more on the way than this, so that no queue of the broker grows.
     let window = Semaphore::new(WINDOW);
     let (start, processor) = (Instant::now(), way.processor()?);
     tokio::try_join!(
-        publish(to_publisher, kind, count, &window),
-        acknowledged(from_publisher, kind, count),
+        publish(&mut to_publisher, kind, count, &window),
+        acknowledged(&mut from_publisher, kind, count),
         receive(from_subscriber, to_subscriber, kind, count, &window),
     )?;
     let (elapsed, processor) = (start.elapsed(), way.processor()? - processor);
@@ -66,7 +67,7 @@ pub(crate) async fn measure(way: &Way, kind: Kind, count: usize) -> Result<Row> 
         .with("µs processor each", processor.as_secs_f64() * 1e6 / count as f64))
 }
 
-async fn publish(mut to: WriteHalf<Box<dyn Stream>>, kind: Kind, count: usize, window: &Semaphore) -> Result<()> {
+async fn publish(to: &mut WriteHalf<Box<dyn Stream>>, kind: Kind, count: usize, window: &Semaphore) -> Result<()> {
     let head = 5 + if kind.qos > 0 { 2 } else { 0 };
     let mut batch = Vec::new();
     for number in 0..count {
@@ -99,7 +100,7 @@ async fn publish(mut to: WriteHalf<Box<dyn Stream>>, kind: Kind, count: usize, w
 }
 
 /// Waits for the publisher's PUBACKs.
-async fn acknowledged(mut from: ReadHalf<Box<dyn Stream>>, kind: Kind, count: usize) -> Result<()> {
+async fn acknowledged(from: &mut ReadHalf<Box<dyn Stream>>, kind: Kind, count: usize) -> Result<()> {
     let mut buffer = vec![0; 4 * count.min(16 << 10)];
     let mut left = if kind.qos > 0 { 4 * count } else { 0 };
     while left > 0 {
