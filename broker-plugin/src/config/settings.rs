@@ -174,7 +174,7 @@ settings! {
     "limits.backend_timeout_s" "backend-timeout" "KEMQTT_BACKEND_TIMEOUT" Number "SECONDS" "Time for the back end to answer a CONNECT";
     "limits.record" "record" "KEMQTT_RECORD" Number "BYTES" "Largest record plaintext taken";
     "limits.connect" "connect" "KEMQTT_CONNECT" Number "BYTES" "Largest inner CONNECT taken";
-    "limits.workers" "workers" "KEMQTT_WORKERS" Number "N" "Threads for key exchange";
+    "limits.workers" "workers" "KEMQTT_WORKERS" Number "N" "Key exchanges at work at once";
     "metrics.listen" "metrics" "KEMQTT_METRICS" Text "ADDRESS:PORT" "Address of the admin page, metrics and health";
     "metrics.trusted_network" "metrics-trusted-network" "KEMQTT_METRICS_TRUSTED_NETWORK" Switch "BOOL" "The admin page may listen on other addresses than loopback";
     "log.format" "log-format" "KEMQTT_LOG_FORMAT" Text "FORMAT" "Log lines: `text` or `json`";
