@@ -3,19 +3,25 @@
 
 Run: python3 sha256_compress.py > sha256_compress.S
 
-The sixteen words of the message schedule that are in use lie in s0-s15. Four times: sixteen rounds, then (but for the last
-time) sixteen steps of the schedule in place, for which most of the eight state words move to the stack.
+All 64 rounds are unrolled, in pairs, so that the round constants are literals and no register points to them. From round 16
+on a pair starts with two steps of the message schedule. The last fifteen words of the schedule lie in s0-s14, where
+moving one costs a cycle and no address. A word is written once and read twice, seven and fifteen steps later: as W[t - 2] and
+as W[t - 16] it never leaves the core registers, since a pair ends with
+
+    BASE = W[t - 16] + sigma1(W[t - 2]) and LAST = W[t - 1] for the next pair's t.
 
 UMAAL with a factor 1 adds three words at once. It also adds what choice and majority are made of, as their terms have no
 bit in common: Ch(e, f, g) = (e & f) + (~e & g), Maj(a, b, c) = (a & b) + (c & (a ^ b)). The next round's Maj(a', a, b) is
-(a & b) + (a' & (a ^ b)) and takes both terms over, so rounds come in pairs.
+(a & b) + (a' & (a ^ b)) and takes both terms over. Majorities come last in a pair, when the fewest registers are needed.
 No branch or address depends on the state or on the block.
 """
 from math import isqrt
 
 OUT = []
 STATE = [f'r{i}' for i in range(4, 12)]
-T, U, P, Q, ONE, K = 'r0', 'r1', 'r2', 'r3', 'r12', 'lr'
+ONE, BLOCK = 'r12', 'r1'
+WINDOW = 15
+LAST_READ = 7  # a word is read for the last time at the earliest that many steps after its own
 
 
 def e(line):
@@ -40,147 +46,173 @@ def constants():
     return words
 
 
-def load():
-    """The block at r1 into s0-s15; it may lie at any address"""
-    registers = [f'r{i}' for i in range(2, 10)]
-    for half in (0, 8):
-        for i, register in enumerate(registers):
-            e(f'ldr {register}, [r1, #{4 * (half + i)}]')
-        for register in registers:
-            e(f'rev {register}, {register}')
-        for i, register in enumerate(registers):
-            e(f'vmov s{half + i}, {register}')
+def literals(label, words):
+    OUT.append('    .align 2')
+    OUT.append(f'{label}:')
+    for i in range(0, len(words), 8):
+        OUT.append('    .word ' + ', '.join(f'{word:#010x}' for word in words[i:i + 8]))
 
 
-def choice(x):
-    e(f'and {T}, {x[4]}, {x[5]}')
-    e(f'bic {U}, {x[6]}, {x[4]}')
-    e(f'umaal {x[7]}, {T}, {ONE}, {U}')
+def literal(i):
+    # a literal lies within 4 KB of its load: half of them before the routine, half behind it
+    label, i = ('3b', i) if i < 32 else ('4f', i - 32)
+    return f'{label} + {4 * i}'
 
 
-def sums(x):
-    """h += Sigma1(e), d += h, h += Sigma0(a)"""
-    e(f'eor {T}, {x[4]}, {x[4]}, ror #5')
-    e(f'eor {T}, {T}, {x[4]}, ror #19')
-    e(f'add {x[7]}, {x[7]}, {T}, ror #6')
-    e(f'add {x[3]}, {x[3]}, {x[7]}')
-    e(f'eor {T}, {x[0]}, {x[0]}, ror #11')
-    e(f'eor {T}, {T}, {x[0]}, ror #20')
-    e(f'add {x[7]}, {x[7]}, {T}, ror #2')
+def window(t):
+    """Where W[t] lies, in the place of W[t - 15]"""
+    return f's{t % WINDOW}'
 
 
-def two_rounds(i):
-    x = STATE[-i % 8:] + STATE[:-i % 8]
-    e(f'ldm {K}!, {{{T}, {P}}}')
-    e(f'vmov {U}, s{i}')
-    e(f'umaal {x[7]}, {T}, {ONE}, {U}')
-    choice(x)
-    # the next round's h
-    e(f'vmov {T}, s{i + 1}')
-    e(f'umaal {x[6]}, {P}, {ONE}, {T}')
-    sums(x)
-    e(f'and {P}, {x[0]}, {x[1]}')
-    e(f'eor {Q}, {x[0]}, {x[1]}')
-    e(f'and {T}, {x[2]}, {Q}')
-    e(f'umaal {x[7]}, {T}, {ONE}, {P}')
-    x = x[7:] + x[:7]
-    choice(x)
-    sums(x)
-    e(f'and {T}, {x[0]}, {Q}')
-    e(f'umaal {x[7]}, {T}, {ONE}, {P}')
+def keep(t, word):
+    if t + LAST_READ < 64:
+        e(f'vmov {window(t)}, {word}')
 
 
-def next_use(word, step):
-    """The first step after this one which reads the word"""
-    later = [word + distance for distance in (2, 7, 15, 16) if step < word + distance < 16]
-    return min(later, default=99)
+def sigma(out, word, rotations, shift):
+    e(f'ror {out}, {word}, #{rotations[0]}')
+    e(f'eor {out}, {out}, {word}, ror #{rotations[1]}')
+    e(f'eor {out}, {out}, {word}, lsr #{shift}')
 
 
-def schedule(kept):
-    """Words 0..15 stand for W[t]..W[t + 15]. Registers are a cache of s0-s15, which is always up to date."""
-    cache = dict.fromkeys([U, P, Q] + STATE[:8 - kept])
-
-    def register(word, step, needed):
-        for name, held in cache.items():
-            if held == word:
-                return name
-        free = [name for name, held in cache.items() if held not in needed]
-        name = max(free, key=lambda name: 100 if cache[name] is None else next_use(cache[name], step - 1))
-        e(f'vmov {name}, s{word % 16}')
-        cache[name] = word
-        return name
-
-    for step in range(16):
-        # words are numbered from -16, so that the new one is `step`
-        needed = [step - distance for distance in (16, 15, 7, 2)]
-        new, w15, w7, w2 = (register(word, step, needed) for word in needed)
-        e(f'ror {T}, {w15}, #7')
-        e(f'eor {T}, {T}, {w15}, ror #18')
-        e(f'eor {T}, {T}, {w15}, lsr #3')
-        e(f'umaal {new}, {T}, {ONE}, {w7}')
-        e(f'ror {T}, {w2}, #17')
-        e(f'eor {T}, {T}, {w2}, ror #19')
-        e(f'eor {T}, {T}, {w2}, lsr #10')
-        e(f'add {new}, {new}, {T}')
-        e(f'vmov s{step}, {new}')
-        cache[new] = step
+def sigma0(out, word):
+    sigma(out, word, (7, 18), 3)
 
 
-def moved(kept):
-    return f'{{{STATE[0]}-{STATE[7 - kept]}}}'
+def add_sigma1(total, word, t):
+    sigma(t, word, (17, 19), 10)
+    e(f'add {total}, {total}, {t}')
+
+
+def choice(h, x, y, z, t, u):
+    """h += Ch(x, y, z)"""
+    e(f'and {t}, {x}, {y}')
+    e(f'bic {u}, {z}, {x}')
+    e(f'umaal {h}, {t}, {ONE}, {u}')
+
+
+def add_sum(h, word, rotations, t):
+    """h += the exclusive or of three rotations"""
+    first, second, third = rotations
+    e(f'eor {t}, {word}, {word}, ror #{second - first}')
+    e(f'eor {t}, {t}, {word}, ror #{third - first}')
+    e(f'add {h}, {h}, {t}, ror #{first}')
+
+
+def add_constants_and_words(i, h, g, words, t, u):
+    e(f'ldr {t}, {literal(i)}')
+    e(f'ldr {u}, {literal(i + 1)}')
+    e(f'umaal {h}, {t}, {ONE}, {words[0]}')
+    e(f'umaal {g}, {u}, {ONE}, {words[1]}')
+
+
+def finish_pair(state, t, p, q):
+    """The two rounds but for the first choice, the constants and the words"""
+    a, b, c, d, e_, f, g, h = state
+    add_sum(h, e_, (6, 11, 25), t)
+    e(f'add {d}, {d}, {h}')
+    choice(g, d, e_, f, t, p)
+    add_sum(g, d, (6, 11, 25), t)
+    e(f'and {p}, {a}, {b}')
+    e(f'eor {q}, {a}, {b}')
+    e(f'and {t}, {c}, {q}')
+    e(f'umaal {h}, {t}, {ONE}, {p}')
+    e(f'add {c}, {c}, {g}')
+    add_sum(h, a, (2, 13, 22), t)
+    e(f'and {q}, {q}, {h}')
+    e(f'umaal {g}, {q}, {ONE}, {p}')
+    add_sum(g, h, (2, 13, 22), t)
+
+
+def rotated(i):
+    return STATE[-i % 8:] + STATE[:-i % 8]
+
+
+def first_rounds():
+    """Sixteen rounds on the words of the block; where BASE, LAST and the three other registers are afterwards"""
+    t, p, q, w = 'r0', 'r2', 'r3', 'lr'
+    for i in range(0, 16, 2):
+        a, b, c, d, e_, f, g, h = rotated(i)
+        choice(h, e_, f, g, t, p)
+        # the block may lie at any address
+        for j, word in ((i, q), (i + 1, w)):
+            e(f'ldr {word}, [{BLOCK}, #{4 * j}]')
+        for word in (q, w):
+            e(f'rev {word}, {word}')
+        add_constants_and_words(i, h, g, (q, w), t, p)
+        if i == 14:
+            e(f'vmov {BLOCK}, {window(0)}')
+            add_sigma1(BLOCK, q, t)
+        for j, word in ((i, q), (i + 1, w)):
+            keep(j, word)
+        if i == 14:
+            finish_pair(rotated(i), t, p, q)
+        else:
+            finish_pair(rotated(i), t, p, q)
+    return BLOCK, w, t, p, q
+
+
+def later_rounds(base, last, t, u, v):
+    for i in range(16, 64, 2):
+        a, b, c, d, e_, f, g, h = rotated(i)
+        choice(h, e_, f, g, t, u)
+
+        # BASE becomes W[i]
+        e(f'vmov {t}, {window(i - 15)}')
+        sigma0(u, t)
+        e(f'vmov {v}, {window(i - 7)}')
+        e(f'umaal {base}, {u}, {ONE}, {v}')
+        keep(i, base)
+        # W[i - 15] becomes W[i + 1]
+        add_sigma1(t, last, u)
+        e(f'vmov {last}, {window(i - 14)}')
+        sigma0(u, last)
+        e(f'vmov {v}, {window(i - 6)}')
+        e(f'umaal {t}, {u}, {ONE}, {v}')
+        keep(i + 1, t)
+        # W[i - 14] becomes the next BASE
+        if i < 62:
+            add_sigma1(last, base, u)
+
+        add_constants_and_words(i, h, g, (base, t), u, v)
+        finish_pair(rotated(i), u, v, base)
+        base, last, t = last, t, base
 
 
 def compress():
-    # state words that stay in registers while the schedule advances
-    kept = 3
-    e('push {r0, r4-r11, lr}')
-    e(f'sub sp, sp, #{4 * (8 - kept)}')
-    load()
+    e('push {r4-r11, lr}')
+    e('vmov s15, r0')
     e('ldm r0, {r4-r11}')
     e(f'mov {ONE}, #1')
-    e(f'adr {K}, 3f')
-    OUT.append('1:')
-    for i in range(0, 16, 2):
-        two_rounds(i)
-    e(f'adr {T}, 4f')
-    e(f'cmp {K}, {T}')
-    e('beq 2f')
-    e(f'stm sp, {moved(kept)}')
-    schedule(kept)
-    e(f'ldm sp, {moved(kept)}')
-    e('b 1b')
-    OUT.append('2:')
-    e(f'add sp, sp, #{4 * (8 - kept)}')
-    e(f'pop {{{T}}}')
+    later_rounds(*first_rounds())
+    e('vmov r0, s15')
+    olds = ('r1', 'r2', 'r3', 'r12')
     for half in (STATE[:4], STATE[4:]):
-        e(f'ldm {T}, {{{U}, {P}, {Q}, {ONE}}}')
-        for word, old in zip(half, (U, P, Q, ONE)):
+        e('ldm r0!, {' + ', '.join(olds) + '}')
+        for word, old in zip(half, olds):
             e(f'add {word}, {word}, {old}')
-        e(f'stm {T}!, {{{half[0]}-{half[3]}}}')
+    e('stmdb r0, {r4-r11}')
     e('pop {r4-r11, pc}')
-    OUT.append('    .align 2')
-    OUT.append('3:')
-    words = constants()
-    for i in range(0, 64, 8):
-        OUT.append('    .word ' + ', '.join(f'{word:#010x}' for word in words[i:i + 8]))
-    OUT.append('4:')
 
 
 NAME = 'kemqtt_sha256_compress'
 OUT += [
-    '@ Generated by sha256_compress.py. AAPCS; s0-s15 are used; stack 60 bytes.',
+    '@ Generated by sha256_compress.py. AAPCS; s0-s15 are used; stack 36 bytes.',
     f'@   void {NAME}(uint32_t state[8], const uint8_t block[64]);',
     '@ Constant time: no branch or address depends on the state or on the block.',
     '    .syntax unified',
     '    .thumb',
     '    .fpu fpv4-sp-d16',
     f'    .section .text.{NAME},"ax",%progbits',
-    '    .align 2',
+]
+literals('3', constants()[:32])
+OUT += [
     f'    .global {NAME}',
     f'    .type {NAME}, %function',
     '    .thumb_func',
     f'{NAME}:',
 ]
 compress()
+literals('4', constants()[32:])
 OUT.append(f'    .size {NAME}, . - {NAME}')
 print('\n'.join(OUT))
