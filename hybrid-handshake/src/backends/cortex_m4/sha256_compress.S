@@ -15,15 +15,15 @@
     .type kemqtt_sha256_compress, %function
     .thumb_func
 kemqtt_sha256_compress:
+    mov.w r12, #1
     push.w {r4-r11, lr}
     vmov s15, r0
     ldm.w r0, {r4-r11}
-    mov.w r12, #1
+    ldr.w r3, [r1, #0]
+    ldr.w lr, [r1, #4]
     and.w r0, r8, r9
     bic.w r2, r10, r8
     umaal r11, r0, r12, r2
-    ldr.w r3, [r1, #0]
-    ldr.w lr, [r1, #4]
     rev.w r3, r3
     rev.w lr, lr
     ldr.w r0, 3b + 0
@@ -55,11 +55,11 @@ kemqtt_sha256_compress:
     eor.w r0, r11, r11, ror #11
     eor.w r0, r0, r11, ror #20
     add.w r10, r10, r0, ror #2
+    ldr.w r3, [r1, #8]
+    ldr.w lr, [r1, #12]
     and.w r0, r6, r7
     bic.w r2, r8, r6
     umaal r9, r0, r12, r2
-    ldr.w r3, [r1, #8]
-    ldr.w lr, [r1, #12]
     rev.w r3, r3
     rev.w lr, lr
     ldr.w r0, 3b + 8
@@ -91,11 +91,11 @@ kemqtt_sha256_compress:
     eor.w r0, r9, r9, ror #11
     eor.w r0, r0, r9, ror #20
     add.w r8, r8, r0, ror #2
+    ldr.w r3, [r1, #16]
+    ldr.w lr, [r1, #20]
     and.w r0, r4, r5
     bic.w r2, r6, r4
     umaal r7, r0, r12, r2
-    ldr.w r3, [r1, #16]
-    ldr.w lr, [r1, #20]
     rev.w r3, r3
     rev.w lr, lr
     ldr.w r0, 3b + 16
@@ -127,11 +127,11 @@ kemqtt_sha256_compress:
     eor.w r0, r7, r7, ror #11
     eor.w r0, r0, r7, ror #20
     add.w r6, r6, r0, ror #2
+    ldr.w r3, [r1, #24]
+    ldr.w lr, [r1, #28]
     and.w r0, r10, r11
     bic.w r2, r4, r10
     umaal r5, r0, r12, r2
-    ldr.w r3, [r1, #24]
-    ldr.w lr, [r1, #28]
     rev.w r3, r3
     rev.w lr, lr
     ldr.w r0, 3b + 24
@@ -163,11 +163,11 @@ kemqtt_sha256_compress:
     eor.w r0, r5, r5, ror #11
     eor.w r0, r0, r5, ror #20
     add.w r4, r4, r0, ror #2
+    ldr.w r3, [r1, #32]
+    ldr.w lr, [r1, #36]
     and.w r0, r8, r9
     bic.w r2, r10, r8
     umaal r11, r0, r12, r2
-    ldr.w r3, [r1, #32]
-    ldr.w lr, [r1, #36]
     rev.w r3, r3
     rev.w lr, lr
     ldr.w r0, 3b + 32
@@ -199,11 +199,11 @@ kemqtt_sha256_compress:
     eor.w r0, r11, r11, ror #11
     eor.w r0, r0, r11, ror #20
     add.w r10, r10, r0, ror #2
+    ldr.w r3, [r1, #40]
+    ldr.w lr, [r1, #44]
     and.w r0, r6, r7
     bic.w r2, r8, r6
     umaal r9, r0, r12, r2
-    ldr.w r3, [r1, #40]
-    ldr.w lr, [r1, #44]
     rev.w r3, r3
     rev.w lr, lr
     ldr.w r0, 3b + 40
@@ -235,11 +235,11 @@ kemqtt_sha256_compress:
     eor.w r0, r9, r9, ror #11
     eor.w r0, r0, r9, ror #20
     add.w r8, r8, r0, ror #2
+    ldr.w r3, [r1, #48]
+    ldr.w lr, [r1, #52]
     and.w r0, r4, r5
     bic.w r2, r6, r4
     umaal r7, r0, r12, r2
-    ldr.w r3, [r1, #48]
-    ldr.w lr, [r1, #52]
     rev.w r3, r3
     rev.w lr, lr
     ldr.w r0, 3b + 48
@@ -271,11 +271,11 @@ kemqtt_sha256_compress:
     eor.w r0, r7, r7, ror #11
     eor.w r0, r0, r7, ror #20
     add.w r6, r6, r0, ror #2
+    ldr.w r3, [r1, #56]
+    ldr.w lr, [r1, #60]
     and.w r0, r10, r11
     bic.w r2, r4, r10
     umaal r5, r0, r12, r2
-    ldr.w r3, [r1, #56]
-    ldr.w lr, [r1, #60]
     rev.w r3, r3
     rev.w lr, lr
     ldr.w r0, 3b + 56
@@ -1522,6 +1522,7 @@ kemqtt_sha256_compress:
     eor.w r2, r2, r1, lsr #3
     vmov r3, s11
     umaal lr, r2, r12, r3
+    vmov r1, s15
     ldr.w r2, 4f + 120
     ldr.w r3, 4f + 124
     umaal r5, r2, r12, r0
@@ -1549,18 +1550,17 @@ kemqtt_sha256_compress:
     eor.w r2, r5, r5, ror #11
     eor.w r2, r2, r5, ror #20
     add.w r4, r4, r2, ror #2
-    vmov r0, s15
-    ldm.w r0!, {r1, r2, r3, r12}
-    add.w r4, r4, r1
+    ldm.w r1!, {r0, r2, r3, r12}
+    add.w r4, r4, r0
     add.w r5, r5, r2
     add.w r6, r6, r3
     add.w r7, r7, r12
-    ldm.w r0!, {r1, r2, r3, r12}
-    add.w r8, r8, r1
+    ldm.w r1!, {r0, r2, r3, r12}
+    add.w r8, r8, r0
     add.w r9, r9, r2
     add.w r10, r10, r3
     add.w r11, r11, r12
-    stmdb.w r0, {r4-r11}
+    stmdb.w r1, {r4-r11}
     pop.w {r4-r11, pc}
     .align 2
 4:

@@ -21,7 +21,6 @@ OUT = []
 STATE = [f'r{i}' for i in range(4, 12)]
 ONE, BLOCK = 'r12', 'r1'
 WINDOW = 15
-LAST_READ = 7  # a word is read for the last time at the earliest that many steps after its own
 
 
 def e(line):
@@ -65,7 +64,8 @@ def window(t):
 
 
 def keep(t, word):
-    if t + LAST_READ < 64:
+    # the first step that reads it back
+    if t + 7 < 64:
         e(f'vmov {window(t)}, {word}')
 
 
@@ -129,30 +129,29 @@ def rotated(i):
 
 
 def first_rounds():
-    """Sixteen rounds on the words of the block; where BASE, LAST and the three other registers are afterwards"""
+    """Sixteen rounds on the words of the block; the registers of BASE and LAST and three free ones"""
     t, p, q, w = 'r0', 'r2', 'r3', 'lr'
     for i in range(0, 16, 2):
         a, b, c, d, e_, f, g, h = rotated(i)
-        choice(h, e_, f, g, t, p)
         # the block may lie at any address
         for j, word in ((i, q), (i + 1, w)):
             e(f'ldr {word}, [{BLOCK}, #{4 * j}]')
+        choice(h, e_, f, g, t, p)
         for word in (q, w):
             e(f'rev {word}, {word}')
         add_constants_and_words(i, h, g, (q, w), t, p)
         if i == 14:
+            # W[0], before W[15] takes its place
             e(f'vmov {BLOCK}, {window(0)}')
             add_sigma1(BLOCK, q, t)
         for j, word in ((i, q), (i + 1, w)):
             keep(j, word)
-        if i == 14:
-            finish_pair(rotated(i), t, p, q)
-        else:
-            finish_pair(rotated(i), t, p, q)
+        finish_pair(rotated(i), t, p, q)
     return BLOCK, w, t, p, q
 
 
 def later_rounds(base, last, t, u, v):
+    """The other rounds; the register with the address of the state"""
     for i in range(16, 64, 2):
         a, b, c, d, e_, f, g, h = rotated(i)
         choice(h, e_, f, g, t, u)
@@ -170,28 +169,32 @@ def later_rounds(base, last, t, u, v):
         e(f'vmov {v}, {window(i - 6)}')
         e(f'umaal {t}, {u}, {ONE}, {v}')
         keep(i + 1, t)
-        # W[i - 14] becomes the next BASE
-        if i < 62:
+        if i == 62:
+            # early: an address that was made just before its use costs a cycle
+            address = last
+            e(f'vmov {address}, s15')
+        else:
+            # W[i - 14] becomes the next BASE
             add_sigma1(last, base, u)
 
         add_constants_and_words(i, h, g, (base, t), u, v)
         finish_pair(rotated(i), u, v, base)
         base, last, t = last, t, base
+    return address
 
 
 def compress():
+    e(f'mov {ONE}, #1')
     e('push {r4-r11, lr}')
     e('vmov s15, r0')
     e('ldm r0, {r4-r11}')
-    e(f'mov {ONE}, #1')
-    later_rounds(*first_rounds())
-    e('vmov r0, s15')
-    olds = ('r1', 'r2', 'r3', 'r12')
+    address = later_rounds(*first_rounds())
+    olds = [name for name in ('r0', 'r1', 'r2', 'r3', 'r12') if name != address]
     for half in (STATE[:4], STATE[4:]):
-        e('ldm r0!, {' + ', '.join(olds) + '}')
+        e(f'ldm {address}!, {{' + ', '.join(olds) + '}')
         for word, old in zip(half, olds):
             e(f'add {word}, {word}, {old}')
-    e('stmdb r0, {r4-r11}')
+    e(f'stmdb {address}, {{r4-r11}}')
     e('pop {r4-r11, pc}')
 
 
