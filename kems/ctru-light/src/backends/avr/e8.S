@@ -61,7 +61,9 @@ ctru_light_decode:
     clr r9
     clr r7
     dec r7
-    ; pair 0
+    ; four pairs
+    ldi r20, 1
+4:
     ld r18, Z+
     mov r24, r18
     lsl r24
@@ -80,7 +82,7 @@ ctru_light_decode:
     sbc r25, r25
     eor r24, r25
     sub r24, r25
-    andi r25, 1
+    and r25, r20
     or r14, r25
     add r10, r24
     adc r11, r1
@@ -90,7 +92,7 @@ ctru_light_decode:
     eor r24, r12
     and r24, r25
     eor r12, r24
-    ldi r24, 1
+    mov r24, r20
     eor r24, r13
     and r24, r25
     eor r13, r24
@@ -99,7 +101,7 @@ ctru_light_decode:
     sbc r25, r25
     eor r24, r25
     sub r24, r25
-    andi r25, 1
+    and r25, r20
     or r9, r25
     add r5, r24
     adc r6, r1
@@ -109,166 +111,13 @@ ctru_light_decode:
     eor r24, r7
     and r24, r25
     eor r7, r24
-    ldi r24, 1
+    mov r24, r20
     eor r24, r8
     and r24, r25
     eor r8, r24
-    ; pair 1
-    ld r18, Z+
-    mov r24, r18
-    lsl r24
-    sbc r24, r24
-    eor r18, r24
-    sub r18, r24
-    ld r19, Z+
-    mov r24, r19
-    lsl r24
-    sbc r24, r24
-    eor r19, r24
-    sub r19, r24
-    ldi r24, 128
-    sub r24, r18
-    sub r24, r19
-    sbc r25, r25
-    eor r24, r25
-    sub r24, r25
-    andi r25, 2
-    or r14, r25
-    add r10, r24
-    adc r11, r1
-    ; strictly smaller replaces
-    cp r24, r12
-    sbc r25, r25
-    eor r24, r12
-    and r24, r25
-    eor r12, r24
-    ldi r24, 2
-    eor r24, r13
-    and r24, r25
-    eor r13, r24
-    mov r24, r18
-    sub r24, r19
-    sbc r25, r25
-    eor r24, r25
-    sub r24, r25
-    andi r25, 2
-    or r9, r25
-    add r5, r24
-    adc r6, r1
-    ; strictly smaller replaces
-    cp r24, r7
-    sbc r25, r25
-    eor r24, r7
-    and r24, r25
-    eor r7, r24
-    ldi r24, 2
-    eor r24, r8
-    and r24, r25
-    eor r8, r24
-    ; pair 2
-    ld r18, Z+
-    mov r24, r18
-    lsl r24
-    sbc r24, r24
-    eor r18, r24
-    sub r18, r24
-    ld r19, Z+
-    mov r24, r19
-    lsl r24
-    sbc r24, r24
-    eor r19, r24
-    sub r19, r24
-    ldi r24, 128
-    sub r24, r18
-    sub r24, r19
-    sbc r25, r25
-    eor r24, r25
-    sub r24, r25
-    andi r25, 4
-    or r14, r25
-    add r10, r24
-    adc r11, r1
-    ; strictly smaller replaces
-    cp r24, r12
-    sbc r25, r25
-    eor r24, r12
-    and r24, r25
-    eor r12, r24
-    ldi r24, 4
-    eor r24, r13
-    and r24, r25
-    eor r13, r24
-    mov r24, r18
-    sub r24, r19
-    sbc r25, r25
-    eor r24, r25
-    sub r24, r25
-    andi r25, 4
-    or r9, r25
-    add r5, r24
-    adc r6, r1
-    ; strictly smaller replaces
-    cp r24, r7
-    sbc r25, r25
-    eor r24, r7
-    and r24, r25
-    eor r7, r24
-    ldi r24, 4
-    eor r24, r8
-    and r24, r25
-    eor r8, r24
-    ; pair 3
-    ld r18, Z+
-    mov r24, r18
-    lsl r24
-    sbc r24, r24
-    eor r18, r24
-    sub r18, r24
-    ld r19, Z+
-    mov r24, r19
-    lsl r24
-    sbc r24, r24
-    eor r19, r24
-    sub r19, r24
-    ldi r24, 128
-    sub r24, r18
-    sub r24, r19
-    sbc r25, r25
-    eor r24, r25
-    sub r24, r25
-    andi r25, 8
-    or r14, r25
-    add r10, r24
-    adc r11, r1
-    ; strictly smaller replaces
-    cp r24, r12
-    sbc r25, r25
-    eor r24, r12
-    and r24, r25
-    eor r12, r24
-    ldi r24, 8
-    eor r24, r13
-    and r24, r25
-    eor r13, r24
-    mov r24, r18
-    sub r24, r19
-    sbc r25, r25
-    eor r24, r25
-    sub r24, r25
-    andi r25, 8
-    or r9, r25
-    add r5, r24
-    adc r6, r1
-    ; strictly smaller replaces
-    cp r24, r7
-    sbc r25, r25
-    eor r24, r7
-    and r24, r25
-    eor r7, r24
-    ldi r24, 8
-    eor r24, r8
-    and r24, r25
-    eor r8, r24
+    lsl r20
+    sbrs r20, 4
+    rjmp 4b
     mov r24, r14
     lsr r24
     lsr r24

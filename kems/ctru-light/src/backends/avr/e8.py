@@ -5,7 +5,7 @@ As in `e8.rs`, in bytes: with p and q the distances of a pair to 0, the straight
 by p - q, both in -128..128, kept as a size and a sign.  Masks only; no branch but on the count."""
 def o(s): print('    ' + s)
 def com(s): print('    ; ' + s)
-T, M, P, Q, X = 24, 25, 18, 19, 20
+T, M, P, Q, BIT = 24, 25, 18, 19, 20
 # sum low, sum high, weakest, flip, word
 STRAIGHT, CROSSED = (10, 11, 12, 13, 14), (5, 6, 7, 8, 9)
 SAVED = list(range(5, 18)) + [28, 29]
@@ -13,15 +13,15 @@ SAVED = list(range(5, 18)) + [28, 29]
 def distance(r):
     o(f'ld r{r}, Z+'); o(f'mov r{T}, r{r}'); o(f'lsl r{T}'); o(f'sbc r{T}, r{T}'); o(f'eor r{r}, r{T}'); o(f'sub r{r}, r{T}')
 
-def update(branch, bit):
+def update(branch):
     """T = size, M = all ones if the lead is negative"""
     low, high, weakest, flip, word = branch
-    o(f'andi r{M}, {bit}'); o(f'or r{word}, r{M}')
+    o(f'and r{M}, r{BIT}'); o(f'or r{word}, r{M}')
     o(f'add r{low}, r{T}'); o(f'adc r{high}, r1')
     com('strictly smaller replaces')
     o(f'cp r{T}, r{weakest}'); o(f'sbc r{M}, r{M}')
     o(f'eor r{T}, r{weakest}'); o(f'and r{T}, r{M}'); o(f'eor r{weakest}, r{T}')
-    o(f'ldi r{T}, {bit}'); o(f'eor r{T}, r{flip}'); o(f'and r{T}, r{M}'); o(f'eor r{flip}, r{T}')
+    o(f'mov r{T}, r{BIT}'); o(f'eor r{T}, r{flip}'); o(f'and r{T}, r{M}'); o(f'eor r{flip}, r{T}')
 
 def finish(branch):
     """flips the weakest pair of an odd word"""
@@ -47,13 +47,14 @@ print('3:'); com('nibble of eight bytes in r24')
 for low, high, weakest, flip, word in (STRAIGHT, CROSSED):
     for r in (low, high, flip, word): o(f'clr r{r}')
     o(f'clr r{weakest}'); o(f'dec r{weakest}')
-for i in range(4):
-    com(f'pair {i}')
-    distance(P); distance(Q)
-    o(f'ldi r{T}, 128'); o(f'sub r{T}, r{P}'); o(f'sub r{T}, r{Q}'); o(f'sbc r{M}, r{M}'); o(f'eor r{T}, r{M}'); o(f'sub r{T}, r{M}')
-    update(STRAIGHT, 1 << i)
-    o(f'mov r{T}, r{P}'); o(f'sub r{T}, r{Q}'); o(f'sbc r{M}, r{M}'); o(f'eor r{T}, r{M}'); o(f'sub r{T}, r{M}')
-    update(CROSSED, 1 << i)
+com('four pairs')
+o(f'ldi r{BIT}, 1'); print('4:')
+distance(P); distance(Q)
+o(f'ldi r{T}, 128'); o(f'sub r{T}, r{P}'); o(f'sub r{T}, r{Q}'); o(f'sbc r{M}, r{M}'); o(f'eor r{T}, r{M}'); o(f'sub r{T}, r{M}')
+update(STRAIGHT)
+o(f'mov r{T}, r{P}'); o(f'sub r{T}, r{Q}'); o(f'sbc r{M}, r{M}'); o(f'eor r{T}, r{M}'); o(f'sub r{T}, r{M}')
+update(CROSSED)
+o(f'lsl r{BIT}'); o(f'sbrs r{BIT}, 4'); o('rjmp 4b')
 finish(STRAIGHT); finish(CROSSED)
 com('the crossed branch where it gains more')
 o(f'sub r{STRAIGHT[0]}, r{CROSSED[0]}'); o(f'sbc r{STRAIGHT[1]}, r{CROSSED[1]}'); o(f'sbc r{M}, r{M}')

@@ -157,7 +157,10 @@ ctru_light_pack_f:
     movw r26, r24
     ldi r25, 64
 1:
-    ldd r24, Z+0
+    ldi r22, 8
+2:
+    ld r24, Z
+    adiw r30, 2
     ldi r21, 3
     sub r21, r24
     lsr r21
@@ -172,119 +175,13 @@ ctru_light_pack_f:
     ror r20
     ror r19
     ror r18
-    ldd r24, Z+2
-    ldi r21, 3
-    sub r21, r24
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    ldd r24, Z+4
-    ldi r21, 3
-    sub r21, r24
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    ldd r24, Z+6
-    ldi r21, 3
-    sub r21, r24
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    ldd r24, Z+8
-    ldi r21, 3
-    sub r21, r24
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    ldd r24, Z+10
-    ldi r21, 3
-    sub r21, r24
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    ldd r24, Z+12
-    ldi r21, 3
-    sub r21, r24
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    ldd r24, Z+14
-    ldi r21, 3
-    sub r21, r24
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
-    lsr r21
-    ror r20
-    ror r19
-    ror r18
+    dec r22
+    brne 2b
     st X+, r18
     st X+, r19
     st X+, r20
-    adiw r30, 16
     dec r25
-    breq 2f
-    rjmp 1b
-2:
+    brne 1b
     clr r1
     ret
     .size ctru_light_pack_f, .-ctru_light_pack_f
@@ -301,121 +198,27 @@ ctru_light_unpack_f:
     ld r18, Z+
     ld r19, Z+
     ld r20, Z+
-    mov r24, r18
-    andi r24, 7
-    ldi r21, 3
-    sub r21, r24
-    asr r21
-    st X+, r21
-    lsr r20
-    ror r19
-    ror r18
-    lsr r20
-    ror r19
-    ror r18
-    lsr r20
-    ror r19
-    ror r18
-    mov r24, r18
-    andi r24, 7
-    ldi r21, 3
-    sub r21, r24
-    asr r21
-    st X+, r21
-    lsr r20
-    ror r19
-    ror r18
-    lsr r20
-    ror r19
-    ror r18
-    lsr r20
-    ror r19
-    ror r18
-    mov r24, r18
-    andi r24, 7
-    ldi r21, 3
-    sub r21, r24
-    asr r21
-    st X+, r21
-    lsr r20
-    ror r19
-    ror r18
-    lsr r20
-    ror r19
-    ror r18
-    lsr r20
-    ror r19
-    ror r18
-    mov r24, r18
-    andi r24, 7
-    ldi r21, 3
-    sub r21, r24
-    asr r21
-    st X+, r21
-    lsr r20
-    ror r19
-    ror r18
-    lsr r20
-    ror r19
-    ror r18
-    lsr r20
-    ror r19
-    ror r18
-    mov r24, r18
-    andi r24, 7
-    ldi r21, 3
-    sub r21, r24
-    asr r21
-    st X+, r21
-    lsr r20
-    ror r19
-    ror r18
-    lsr r20
-    ror r19
-    ror r18
-    lsr r20
-    ror r19
-    ror r18
-    mov r24, r18
-    andi r24, 7
-    ldi r21, 3
-    sub r21, r24
-    asr r21
-    st X+, r21
-    lsr r20
-    ror r19
-    ror r18
-    lsr r20
-    ror r19
-    ror r18
-    lsr r20
-    ror r19
-    ror r18
-    mov r24, r18
-    andi r24, 7
-    ldi r21, 3
-    sub r21, r24
-    asr r21
-    st X+, r21
-    lsr r20
-    ror r19
-    ror r18
-    lsr r20
-    ror r19
-    ror r18
-    lsr r20
-    ror r19
-    ror r18
-    mov r24, r18
-    andi r24, 7
-    ldi r21, 3
-    sub r21, r24
-    asr r21
-    st X+, r21
-    dec r25
-    breq 2f
-    rjmp 1b
+    ldi r22, 8
 2:
+    mov r24, r18
+    andi r24, 7
+    ldi r21, 3
+    sub r21, r24
+    asr r21
+    st X+, r21
+    lsr r20
+    ror r19
+    ror r18
+    lsr r20
+    ror r19
+    ror r18
+    lsr r20
+    ror r19
+    ror r18
+    dec r22
+    brne 2b
+    dec r25
+    brne 1b
     clr r1
     ret
     .size ctru_light_unpack_f, .-ctru_light_unpack_f
@@ -425,48 +228,38 @@ ctru_light_unpack_f:
     .type ctru_light_compress, @function
 ctru_light_compress:
     ; void (uint8_t out[8], const int16_t sigma[8], uint8_t word): (((2 sigma + 3) * 43634) >> 18) ^ 128 * bit of word
-    push r28
-    push r29
     movw r30, r22
     movw r26, r24
-    ; sigma canonical.  r18:r19 = 2 sigma + 3, r24:r25 = 43634, r21-r23 product from bit 8, r28 = 0, r29 count
-    ldi r24, 114
-    ldi r25, 170
-    ldi r28, 0
-    ldi r29, 8
+    ; which is (21817 sigma + 32725) >> 16; sigma canonical.  r18:r19 sigma, r22:r23 bits 8 to 23, r24:r25 = 21817, r21 count
+    ldi r24, 57
+    ldi r25, 85
+    ldi r21, 8
 1:
     ld r18, Z+
     ld r19, Z+
-    lsl r18
-    rol r19
-    subi r18, 253
-    sbci r19, 255
-    mul r18, r24
-    mov r21, r1
-    mul r19, r25
-    movw r22, r0
     mul r18, r25
-    add r21, r0
-    adc r22, r1
-    adc r23, r28
+    movw r22, r0
+    subi r22, 129
+    sbci r23, 255
     mul r19, r24
-    add r21, r0
+    add r22, r0
+    adc r23, r1
+    ; the lowest byte only carries
+    mul r18, r24
+    ldi r18, 213
+    add r0, r18
     adc r22, r1
-    adc r23, r28
-    ; bits 18 to 25 are bits 2 to 9 of r23:r22
-    lsr r23
-    ror r22
-    lsr r23
-    ror r22
+    ldi r18, 0
+    adc r23, r18
+    mul r19, r25
+    add r23, r0
     lsr r20
-    sbc r21, r21
-    andi r21, 128
-    eor r22, r21
-    st X+, r22
-    dec r29
+    sbc r18, r18
+    andi r18, 128
+    eor r23, r18
+    st X+, r23
+    dec r21
     brne 1b
-    pop r29
-    pop r28
     clr r1
     ret
     .size ctru_light_compress, .-ctru_light_compress

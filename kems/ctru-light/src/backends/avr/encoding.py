@@ -55,12 +55,12 @@ def pack_h():
 def pack_f():
     name = 'ctru_light_pack_f'
     begin(name, 'void (uint8_t bytes[192], const int16_t f[512]): 3 - f in three bits each')
-    o('ldi r25, 64'); print('1:')
-    for i in range(8):
-        o(f'ldd r24, Z+{2*i}'); o('ldi r21, 3'); o('sub r21, r24')
-        for _ in range(3): o('lsr r21'); o('ror r20'); o('ror r19'); o('ror r18')
+    o('ldi r25, 64'); print('1:'); o('ldi r22, 8'); print('2:')
+    o('ld r24, Z'); o('adiw r30, 2'); o('ldi r21, 3'); o('sub r21, r24')
+    for _ in range(3): o('lsr r21'); o('ror r20'); o('ror r19'); o('ror r18')
+    o('dec r22'); o('brne 2b')
     for r in (18, 19, 20): o(f'st X+, r{r}')
-    o('adiw r30, 16'); o('dec r25'); o('breq 2f'); o('rjmp 1b'); print('2:')
+    o('dec r25'); o('brne 1b')
     end(name)
 
 def unpack_f():
@@ -68,26 +68,28 @@ def unpack_f():
     begin(name, 'void (uint8_t out[256], const uint8_t bytes[96]): (3 - code) >> 1, half of f\' modulo 256')
     o('ldi r25, 32'); print('1:')
     for r in (18, 19, 20): o(f'ld r{r}, Z+')
-    for i in range(8):
-        o('mov r24, r18'); o('andi r24, 7'); o('ldi r21, 3'); o('sub r21, r24'); o('asr r21'); o('st X+, r21')
-        if i < 7:
-            for _ in range(3): o('lsr r20'); o('ror r19'); o('ror r18')
-    o('dec r25'); o('breq 2f'); o('rjmp 1b'); print('2:')
+    o('ldi r22, 8'); print('2:')
+    o('mov r24, r18'); o('andi r24, 7'); o('ldi r21, 3'); o('sub r21, r24'); o('asr r21'); o('st X+, r21')
+    for _ in range(3): o('lsr r20'); o('ror r19'); o('ror r18')
+    o('dec r22'); o('brne 2b'); o('dec r25'); o('brne 1b')
     end(name)
 
 def compress():
-    name, saved = 'ctru_light_compress', (28, 29)
-    begin(name, 'void (uint8_t out[8], const int16_t sigma[8], uint8_t word): (((2 sigma + 3) * 43634) >> 18) ^ 128 * bit of word', saved)
-    com('sigma canonical.  r18:r19 = 2 sigma + 3, r24:r25 = 43634, r21-r23 product from bit 8, r28 = 0, r29 count')
-    o(f'ldi r24, {43634 & 255}'); o(f'ldi r25, {43634 >> 8}'); o('ldi r28, 0'); o('ldi r29, 8')
-    print('1:'); o('ld r18, Z+'); o('ld r19, Z+'); o('lsl r18'); o('rol r19'); o('subi r18, 253'); o('sbci r19, 255')
-    o('mul r18, r24'); o('mov r21, r1'); o('mul r19, r25'); o('movw r22, r0')
-    for x, k in ((18, 25), (19, 24)): o(f'mul r{x}, r{k}'); o('add r21, r0'); o('adc r22, r1'); o('adc r23, r28')
-    com('bits 18 to 25 are bits 2 to 9 of r23:r22')
-    for _ in range(2): o('lsr r23'); o('ror r22')
-    o('lsr r20'); o('sbc r21, r21'); o('andi r21, 128'); o('eor r22, r21'); o('st X+, r22')
-    o('dec r29'); o('brne 1b')
-    end(name, saved)
+    name = 'ctru_light_compress'
+    begin(name, 'void (uint8_t out[8], const int16_t sigma[8], uint8_t word): (((2 sigma + 3) * 43634) >> 18) ^ 128 * bit of word')
+    com('which is (21817 sigma + 32725) >> 16; sigma canonical.  r18:r19 sigma, r22:r23 bits 8 to 23, r24:r25 = 21817, r21 count')
+    for sigma in range(769): assert (2*sigma + 3)*43634 >> 18 == 21817*sigma + 32725 >> 16
+    low, high = 21817 & 255, 21817 >> 8
+    o(f'ldi r24, {low}'); o(f'ldi r25, {high}'); o('ldi r21, 8')
+    print('1:'); o('ld r18, Z+'); o('ld r19, Z+')
+    o('mul r18, r25'); o('movw r22, r0'); o(f'subi r22, {-(32725 >> 8) & 255}'); o('sbci r23, 255')
+    o('mul r19, r24'); o('add r22, r0'); o('adc r23, r1')
+    com('the lowest byte only carries')
+    o('mul r18, r24'); o(f'ldi r18, {32725 & 255}'); o('add r0, r18'); o('adc r22, r1'); o('ldi r18, 0'); o('adc r23, r18')
+    o('mul r19, r25'); o('add r23, r0')
+    o('lsr r20'); o('sbc r18, r18'); o('andi r18, 128'); o('eor r23, r18'); o('st X+, r23')
+    o('dec r21'); o('brne 1b')
+    end(name)
 
 def fold():
     com_b = 'Y = p, with its upper half 256 bytes on; Z = v, with its upper half 256 bytes on'

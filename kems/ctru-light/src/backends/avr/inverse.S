@@ -70,32 +70,7 @@ ctru_light_baseinv:
     adiw r30, 2
     ld r24, X+
     ld r25, X+
-    mul r24, r14
-    movw r18, r0
-    mul r25, r15
-    mov r20, r0
-    subi r20, 128
-    mul r24, r15
-    add r19, r0
-    adc r20, r1
-    mul r25, r14
-    add r19, r0
-    adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_times_w
     movw r22, r6
     sub r22, r24
     sbc r23, r25
@@ -108,32 +83,7 @@ ctru_light_baseinv:
     adiw r26, 2
     ld r24, X+
     ld r25, X+
-    mul r24, r14
-    movw r18, r0
-    mul r25, r15
-    mov r20, r0
-    subi r20, 128
-    mul r24, r15
-    add r19, r0
-    adc r20, r1
-    mul r25, r14
-    add r19, r0
-    adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_times_w
     movw r22, r8
     sub r22, r24
     sbc r23, r25
@@ -146,32 +96,7 @@ ctru_light_baseinv:
     adiw r26, 2
     ld r24, X+
     ld r25, X+
-    mul r24, r14
-    movw r18, r0
-    mul r25, r15
-    mov r20, r0
-    subi r20, 128
-    mul r24, r15
-    add r19, r0
-    adc r20, r1
-    mul r25, r14
-    add r19, r0
-    adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_times_w
     movw r22, r10
     sub r22, r24
     sbc r23, r25
@@ -184,32 +109,7 @@ ctru_light_baseinv:
     adiw r26, 2
     ld r24, X+
     ld r25, X+
-    mul r24, r14
-    movw r18, r0
-    mul r25, r15
-    mov r20, r0
-    subi r20, 128
-    mul r24, r15
-    add r19, r0
-    adc r20, r1
-    mul r25, r14
-    add r19, r0
-    adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_times_w
     movw r22, r12
     sub r22, r24
     sbc r23, r25
@@ -297,21 +197,7 @@ ctru_light_baseinv:
     mul r25, r22
     add r19, r0
     adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 201
-    sbci r25, 250
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 31
-    sbci r25, 255
+    rcall .Lctru_light_lift_sum
     std Y+0, r24
     std Y+1, r25
     subi r24, 1
@@ -348,6 +234,9 @@ ctru_light_baseinv:
     push r29
     movw r28, r26
     ldi r16, 57
+    ldi r24, 4
+    mov r8, r24
+6:
     ldd r24, Y+0
     ldd r25, Y+1
     ldd r22, Y+8
@@ -361,21 +250,7 @@ ctru_light_baseinv:
     add r19, r0
     ldi r20, 128
     adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 201
-    sbci r25, 250
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 31
-    sbci r25, 255
+    rcall .Lctru_light_lift_sum
     std Y+0, r24
     std Y+1, r25
     sub r6, r22
@@ -394,212 +269,12 @@ ctru_light_baseinv:
     mul r25, r14
     add r19, r0
     adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 201
-    sbci r25, 250
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 31
-    sbci r25, 255
+    rcall .Lctru_light_lift_sum
     std Y+8, r24
     std Y+9, r25
-    ldd r24, Y+2
-    ldd r25, Y+3
-    ldd r22, Y+10
-    ldd r23, Y+11
-    movw r6, r24
-    add r24, r22
-    adc r25, r23
-    mul r24, r16
-    movw r18, r0
-    mul r25, r16
-    add r19, r0
-    ldi r20, 128
-    adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 201
-    sbci r25, 250
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 31
-    sbci r25, 255
-    std Y+2, r24
-    std Y+3, r25
-    sub r6, r22
-    sbc r7, r23
-    movw r24, r6
-    subi r24, 254
-    sbci r25, 249
-    mul r24, r14
-    movw r18, r0
-    mul r25, r15
-    mov r20, r0
-    subi r20, 128
-    mul r24, r15
-    add r19, r0
-    adc r20, r1
-    mul r25, r14
-    add r19, r0
-    adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 201
-    sbci r25, 250
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 31
-    sbci r25, 255
-    std Y+10, r24
-    std Y+11, r25
-    ldd r24, Y+4
-    ldd r25, Y+5
-    ldd r22, Y+12
-    ldd r23, Y+13
-    movw r6, r24
-    add r24, r22
-    adc r25, r23
-    mul r24, r16
-    movw r18, r0
-    mul r25, r16
-    add r19, r0
-    ldi r20, 128
-    adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 201
-    sbci r25, 250
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 31
-    sbci r25, 255
-    std Y+4, r24
-    std Y+5, r25
-    sub r6, r22
-    sbc r7, r23
-    movw r24, r6
-    subi r24, 254
-    sbci r25, 249
-    mul r24, r14
-    movw r18, r0
-    mul r25, r15
-    mov r20, r0
-    subi r20, 128
-    mul r24, r15
-    add r19, r0
-    adc r20, r1
-    mul r25, r14
-    add r19, r0
-    adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 201
-    sbci r25, 250
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 31
-    sbci r25, 255
-    std Y+12, r24
-    std Y+13, r25
-    ldd r24, Y+6
-    ldd r25, Y+7
-    ldd r22, Y+14
-    ldd r23, Y+15
-    movw r6, r24
-    add r24, r22
-    adc r25, r23
-    mul r24, r16
-    movw r18, r0
-    mul r25, r16
-    add r19, r0
-    ldi r20, 128
-    adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 201
-    sbci r25, 250
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 31
-    sbci r25, 255
-    std Y+6, r24
-    std Y+7, r25
-    sub r6, r22
-    sbc r7, r23
-    movw r24, r6
-    subi r24, 254
-    sbci r25, 249
-    mul r24, r14
-    movw r18, r0
-    mul r25, r15
-    mov r20, r0
-    subi r20, 128
-    mul r24, r15
-    add r19, r0
-    adc r20, r1
-    mul r25, r14
-    add r19, r0
-    adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 201
-    sbci r25, 250
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 31
-    sbci r25, 255
-    std Y+14, r24
-    std Y+15, r25
+    adiw r28, 2
+    dec r8
+    brne 6b
     pop r29
     pop r28
     sbiw r30, 4
@@ -616,19 +291,19 @@ ctru_light_baseinv:
     ldd r24, Y+3
     dec r24
     std Y+3, r24
-    breq 6f
+    breq 7f
     rjmp 1b
-6:
+7:
     ldd r24, Y+2
     ; the frame is secret
     subi r28, 64
     sbci r29, 0
     movw r26, r28
     ldi r21, 68
-7:
+8:
     st X+, r2
     dec r21
-    brne 7b
+    brne 8b
     sbiw r28, 1
     subi r28, 188
     sbci r29, 255
@@ -683,21 +358,7 @@ ctru_light_baseinv:
     mul r23, r12
     sub r19, r0
     sbc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_reduce
     mul r6, r6
     movw r18, r0
     mul r7, r7
@@ -720,21 +381,7 @@ ctru_light_baseinv:
     mul r15, r24
     add r19, r0
     adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_reduce
     movw r16, r24
     std Y+2, r16
     std Y+3, r17
@@ -749,21 +396,7 @@ ctru_light_baseinv:
     adc r20, r1
     add r19, r0
     adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_reduce
     movw r22, r6
     lsl r22
     rol r23
@@ -801,21 +434,7 @@ ctru_light_baseinv:
     mul r15, r24
     sub r19, r0
     sbc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_reduce
     movw r22, r24
     std Y+4, r22
     std Y+5, r23
@@ -830,21 +449,7 @@ ctru_light_baseinv:
     adc r20, r1
     add r19, r0
     adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_reduce
     mul r16, r16
     movw r18, r0
     mul r17, r17
@@ -867,51 +472,12 @@ ctru_light_baseinv:
     mul r15, r24
     sub r19, r0
     sbc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_reduce
     std Y+6, r24
     std Y+7, r25
     ldd r22, Y+0
     ldd r23, Y+1
-    mul r22, r24
-    movw r18, r0
-    mul r23, r25
-    mov r20, r0
-    subi r20, 128
-    mul r22, r25
-    add r19, r0
-    adc r20, r1
-    mul r23, r24
-    add r19, r0
-    adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_times
     std Y+8, r24
     std Y+9, r25
     adiw r28, 8
@@ -933,147 +499,25 @@ ctru_light_baseinv:
     ldd r23, Y+9
     ldd r24, Y+0
     ldd r25, Y+1
-    mul r22, r24
-    movw r18, r0
-    mul r23, r25
-    mov r20, r0
-    subi r20, 128
-    mul r22, r25
-    add r19, r0
-    adc r20, r1
-    mul r23, r24
-    add r19, r0
-    adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_times
     movw r16, r24
     ldd r24, Y+6
     ldd r25, Y+7
-    mul r22, r24
-    movw r18, r0
-    mul r23, r25
-    mov r20, r0
-    subi r20, 128
-    mul r22, r25
-    add r19, r0
-    adc r20, r1
-    mul r23, r24
-    add r19, r0
-    adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_times
     std Y+0, r24
     std Y+1, r25
-    ldd r24, Y+4
-    ldd r25, Y+5
-    mul r24, r16
-    movw r18, r0
-    mul r25, r17
-    mov r20, r0
-    subi r20, 128
-    mul r24, r17
-    add r19, r0
-    adc r20, r1
-    mul r25, r16
-    add r19, r0
-    adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
-    movw r22, r24
+    movw r22, r16
     ldd r24, Y+2
     ldd r25, Y+3
-    mul r24, r16
-    movw r18, r0
-    mul r25, r17
-    mov r20, r0
-    subi r20, 128
-    mul r24, r17
-    add r19, r0
-    adc r20, r1
-    mul r25, r16
-    add r19, r0
-    adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_times
     movw r16, r24
-    mul r22, r14
-    movw r18, r0
-    mul r23, r15
-    mov r20, r0
-    subi r20, 128
-    mul r22, r15
-    add r19, r0
-    adc r20, r1
-    mul r23, r14
-    add r19, r0
-    adc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    ldd r24, Y+4
+    ldd r25, Y+5
+    rcall .Lctru_light_times
+    movw r22, r14
+    movw r14, r24
+    rcall .Lctru_light_times
+    movw r22, r14
     movw r14, r24
     ; (a0 - a1 x + a2 x^2 - a3 x^3) (m0 - m1 x^2)
     mul r6, r16
@@ -1099,21 +543,7 @@ ctru_light_baseinv:
     mul r11, r14
     sub r19, r0
     sbc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_reduce
     st X+, r24
     st X+, r25
     mul r12, r14
@@ -1139,21 +569,7 @@ ctru_light_baseinv:
     mul r9, r16
     sub r19, r0
     sbc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_reduce
     st X+, r24
     st X+, r25
     mul r10, r16
@@ -1179,21 +595,7 @@ ctru_light_baseinv:
     mul r7, r22
     sub r19, r0
     sbc r20, r1
-    mul r18, r3
-    movw r24, r0
-    mul r19, r4
-    sub r24, r0
-    sbc r25, r1
-    add r24, r20
-    adc r25, r2
-    subi r24, 131
-    sbci r25, 252
-    mul r24, r4
-    sub r0, r25
-    sbc r1, r2
-    movw r24, r0
-    subi r24, 243
-    sbci r25, 255
+    rcall .Lctru_light_reduce
     st X+, r24
     st X+, r25
     mul r8, r22
@@ -1219,6 +621,25 @@ ctru_light_baseinv:
     mul r13, r16
     sub r19, r0
     sbc r20, r1
+    rcall .Lctru_light_reduce
+    st X+, r24
+    st X+, r25
+    ret
+.Lctru_light_times_w:
+    movw r22, r14
+.Lctru_light_times:
+    mul r24, r22
+    movw r18, r0
+    mul r25, r23
+    mov r20, r0
+    subi r20, 128
+    mul r24, r23
+    add r19, r0
+    adc r20, r1
+    mul r25, r22
+    add r19, r0
+    adc r20, r1
+.Lctru_light_reduce:
     mul r18, r3
     movw r24, r0
     mul r19, r4
@@ -1234,21 +655,8 @@ ctru_light_baseinv:
     movw r24, r0
     subi r24, 243
     sbci r25, 255
-    st X+, r24
-    st X+, r25
     ret
-.Lctru_light_times:
-    mul r24, r22
-    movw r18, r0
-    mul r25, r23
-    mov r20, r0
-    subi r20, 128
-    mul r24, r23
-    add r19, r0
-    adc r20, r1
-    mul r25, r22
-    add r19, r0
-    adc r20, r1
+.Lctru_light_lift_sum:
     mul r18, r3
     movw r24, r0
     mul r19, r4
@@ -1256,13 +664,13 @@ ctru_light_baseinv:
     sbc r25, r1
     add r24, r20
     adc r25, r2
-    subi r24, 131
-    sbci r25, 252
+    subi r24, 201
+    sbci r25, 250
     mul r24, r4
     sub r0, r25
     sbc r1, r2
     movw r24, r0
-    subi r24, 243
+    subi r24, 31
     sbci r25, 255
     ret
     .size ctru_light_baseinv, .-ctru_light_baseinv

@@ -19,6 +19,7 @@ COUNT = 21
 RANGE = {}                                      # of a register pair
 QUARTIC, SCALAR, LIFTED, UNIT = (197, 1798), (0, 778), (210, 990), (0, 768)
 DOMAIN = (206, 1020)
+FACTOR = (0, 1020)                             # of `times`
 
 def mac(a, b, sign=1, first=False):
     """SUM +-= a b"""
@@ -43,20 +44,26 @@ def mac(a, b, sign=1, first=False):
         for x, y in ((a, b + 1), (a + 1, b)): o(f'mul r{x}, r{y}'); o(f'{add} r{SUM + 1}, r0'); o(f'{adc} r{SUM + 2}, r1')
 
 def reduce(final=False):
-    """T = K SUM modulo Q, in 0..778, or in 210..990.  Three steps by 3 * 256 = -1: v = 9 c0 - 3 c1 + c2 + lift, then
-    3 v0 - v1 + end, and 3 (lift + 128) + end = 0 modulo Q takes the bias away."""
+    """T = K SUM modulo Q, in 0..778, or in 210..990"""
+    RANGE[T] = LIFTED if final else SCALAR
+    o(f"rcall .Lctru_light_{'lift_sum' if final else 'reduce'}")
+
+def reduction(final):
+    """`reduce`, by three steps by 3 * 256 = -1: v = 9 c0 - 3 c1 + c2 + lift, then 3 v0 - v1 + end, and
+    3 (lift + 128) + end = 0 modulo Q takes the bias away."""
     lift, end = (1335, 225) if final else (893, 13)
     v = (lift - 765, lift + 2550)
     assert v[0] >= 0 and (3*(lift + 128) + end) % Q == 0
-    RANGE[T] = (end - (v[1] >> 8), end + 765)
-    assert RANGE[T] == (LIFTED if final else SCALAR)
+    assert (end - (v[1] >> 8), end + 765) == (LIFTED if final else SCALAR)
     o(f'mul r{SUM}, r{NINE}'); o(f'movw r{T}, r0'); o(f'mul r{SUM + 1}, r{THREE}'); o(f'sub r{T}, r0'); o(f'sbc r{T + 1}, r1')
     o(f'add r{T}, r{SUM + 2}'); o(f'adc r{T + 1}, r{ZERO}')
     add(T, lift)
     o(f'mul r{T}, r{THREE}'); o(f'sub r0, r{T + 1}'); o(f'sbc r1, r{ZERO}'); o(f'movw r{T}, r0')
-    add(T, end)
+    add(T, end); o('ret')
 
 def mul(a, b, final=False): mac(a, b, first=True); reduce(final)
+def times_n1(): within(T, FACTOR); within(N1, FACTOR); o('rcall .Lctru_light_times'); RANGE[T] = SCALAR
+def times_w(): within(T, FACTOR); within(W, UNIT); o('rcall .Lctru_light_times_w'); RANGE[T] = SCALAR; RANGE.pop(N1, None)
 def add(r, n): o(f'subi r{r}, {-n & 255}'); o(f'sbci r{r + 1}, {(-n >> 8) & 255}')
 def move(d, s): o(f'movw r{d}, r{s}'); RANGE[d] = RANGE[s]
 def constant(r, n): o(f'ldi r{r}, {n & 255}'); o(f'ldi r{r + 1}, {n >> 8}'); RANGE[r] = (n, n)
@@ -99,7 +106,7 @@ def norms():
     mac(N1, A[2], first=True); mac(A[1], A[1], -1); mac(W, T, -1); reduce(); move(N1, T); store(N1, NORM1, SCALAR)
     com('s = n0^2 - w n1^2')
     mul(N1, N1); mac(N0, N0, first=True); mac(W, T, -1); reduce(); store(T, S, SCALAR)
-    load(N1, P, SCALAR); mul(N1, T); store(T, P + SLOT, SCALAR); o(f'adiw r28, {SLOT}'); o('ret')
+    load(N1, P, SCALAR); times_n1(); store(T, P + SLOT, SCALAR); o(f'adiw r28, {SLOT}'); o('ret')
 
 def lift():
     print('.Lctru_light_lift:')
@@ -108,20 +115,23 @@ def lift():
     o(f'sbiw r28, {SLOT}'); o('sbiw r26, 8')
     for r in A: load_next(r, QUARTIC)
     o('sbiw r26, 8')
-    load(N1, P + SLOT, (0, 990)); load(T, P, SCALAR); mul(N1, T); move(N0, T)
-    load(T, S, SCALAR); mul(N1, T); store(T, P, SCALAR)
-    load(T, NORM1, SCALAR); mul(T, N0); move(N1, T)
-    load(T, NORM0, SCALAR); mul(T, N0); move(N0, T)
-    mul(N1, W); move(W, T)
+    load(N1, P + SLOT, (0, 990)); load(T, P, SCALAR); times_n1(); move(N0, T)
+    load(T, S, SCALAR); times_n1(); store(T, P, SCALAR)
+    move(N1, N0); load(T, NORM0, SCALAR); times_n1(); move(N0, T)
+    load(T, NORM1, SCALAR); times_n1(); move(N1, W); move(W, T)
+    times_n1(); move(N1, W); move(W, T)
     com('(a0 - a1 x + a2 x^2 - a3 x^3) (m0 - m1 x^2)')
     for (a, m), (b, n) in (((0, N0), (2, W)), ((3, W), (1, N0)), ((2, N0), (0, N1)), ((1, N1), (3, N0))):
         mac(A[a], m, first=True); mac(A[b], n, -1); reduce(); store_next(T, SCALAR)
     o('ret')
 
 def times():
+    print('.Lctru_light_times_w:'); o(f'movw r{N1}, r{W}')
     print('.Lctru_light_times:')
-    RANGE[T] = RANGE[N1] = SCALAR
-    mul(T, N1); o('ret')
+    RANGE[T] = RANGE[N1] = FACTOR
+    mac(T, N1, first=True)
+    print('.Lctru_light_reduce:'); reduction(False)
+    print('.Lctru_light_lift_sum:'); reduction(True)
 
 def exponentiate():
     com('x^767 K^766 = 1 / (K^2 x) for x = P, by 2 3 6 12 15 30 60 120 240 255 510 765 767')
@@ -142,7 +152,7 @@ def split():
     for r in A: load_next(r, DOMAIN)
     root(W); o('adiw r30, 2')
     for r in A:
-        load_next(T, DOMAIN); mul(T, W)
+        load_next(T, DOMAIN); times_w()
         move(N1, r); combine(N1, T, -1, Q); combine(r, T, 1)
         within(N1, QUARTIC); within(r, QUARTIC)
         o(f'st -X, r{N1 + 1}'); o(f'st -X, r{N1}'); o('adiw r26, 2')
@@ -158,18 +168,18 @@ def join():
     o('push r28'); o('push r29'); o('movw r28, r26')
     inverse_k = pow(K, -1, Q)
     assert inverse_k < 256
-    o(f'ldi r{N0}, {inverse_k}')
-    for j in range(4):
-        load(T, 2*j, SCALAR); load(N1, 8 + 2*j, SCALAR)
-        move(A[0], T); combine(T, N1, 1)
-        # a sum by a byte: no more than 17 bits
-        assert RANGE[T][1]*inverse_k < BIAS
-        o(f'mul r{T}, r{N0}'); o(f'movw r{SUM}, r0'); o(f'mul r{T + 1}, r{N0}'); o(f'add r{SUM + 1}, r0')
-        o(f'ldi r{SUM + 2}, {BIAS >> 16}'); o(f'adc r{SUM + 2}, r1')
-        reduce(final=True); store(T, 2*j, DOMAIN)
-        o(f'sub r{A[0]}, r{N1}'); o(f'sbc r{A[0] + 1}, r{N1 + 1}')
-        move(T, A[0]); add(T, 2*Q); RANGE[T] = (2*Q - 778, 2*Q + 778)
-        mul(T, W, final=True); store(T, 8 + 2*j, DOMAIN)
+    o(f'ldi r{N0}, {inverse_k}'); o(f'ldi r{T}, 4'); o(f'mov r{A[1]}, r{T}'); print('6:')
+    load(T, 0, SCALAR); load(N1, 8, SCALAR)
+    move(A[0], T); combine(T, N1, 1)
+    # a sum by a byte: no more than 17 bits
+    assert RANGE[T][1]*inverse_k < BIAS
+    o(f'mul r{T}, r{N0}'); o(f'movw r{SUM}, r0'); o(f'mul r{T + 1}, r{N0}'); o(f'add r{SUM + 1}, r0')
+    o(f'ldi r{SUM + 2}, {BIAS >> 16}'); o(f'adc r{SUM + 2}, r1')
+    reduce(final=True); store(T, 0, DOMAIN)
+    o(f'sub r{A[0]}, r{N1}'); o(f'sbc r{A[0] + 1}, r{N1 + 1}')
+    move(T, A[0]); add(T, 2*Q); RANGE[T] = (2*Q - 778, 2*Q + 778)
+    mul(T, W, final=True); store(T, 8, DOMAIN)
+    o('adiw r28, 2'); o(f'dec r{A[1]}'); o('brne 6b')
     o('pop r29'); o('pop r28')
 
 def frame(sign):
@@ -198,9 +208,9 @@ def routine():
     o('sbiw r26, 8'); join()
     o('sbiw r30, 4'); o(f'dec r{COUNT}'); o('breq 5f'); o('rjmp 4b'); print('5:')
     add(26, 16*BATCH); add(30, 4*BATCH + 4); add(28, SLOTS)
-    o(f'ldd r24, Y+{BATCHES}'); o('dec r24'); o(f'std Y+{BATCHES}, r24'); o('breq 6f'); o('rjmp 1b'); print('6:')
+    o(f'ldd r24, Y+{BATCHES}'); o('dec r24'); o(f'std Y+{BATCHES}, r24'); o('breq 7f'); o('rjmp 1b'); print('7:')
     o(f'ldd r24, Y+{OK}'); com('the frame is secret'); add(28, -SLOTS); o('movw r26, r28'); o(f'ldi r{COUNT}, {FRAME}')
-    print('7:'); o(f'st X+, r{ZERO}'); o(f'dec r{COUNT}'); o('brne 7b')
+    print('8:'); o(f'st X+, r{ZERO}'); o(f'dec r{COUNT}'); o('brne 8b')
     frame(1)
     for r in reversed(SAVED): o(f'pop r{r}')
     o('clr r1'); o('ret')
