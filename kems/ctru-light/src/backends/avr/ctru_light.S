@@ -357,9 +357,6 @@ ctru_light_ntt:
 1:
     subi r28, 128
     sbci r29, 0
-    movw r30, r28
-    adiw r30, 32
-    adiw r30, 32
     ldi r20, 8
 .Lntt2_0:
     ldd r2, Y+0
@@ -370,14 +367,16 @@ ctru_light_ntt:
     ldd r7, Y+33
     ldd r8, Y+48
     ldd r9, Y+49
-    ldd r10, Z+0
-    ldd r11, Z+1
-    ldd r12, Z+16
-    ldd r13, Z+17
-    ldd r14, Z+32
-    ldd r15, Z+33
-    ldd r16, Z+48
-    ldd r17, Z+49
+    subi r28, 192
+    sbci r29, 255
+    ldd r10, Y+0
+    ldd r11, Y+1
+    ldd r12, Y+16
+    ldd r13, Y+17
+    ldd r14, Y+32
+    ldd r15, Y+33
+    ldd r16, Y+48
+    ldd r17, Y+49
     ; layer 0, zeta = 625 = -1*3*(48 + 256*0); 256*zeta/3 ~ 240 + 256*-1; r in [-78, 798]
     ldi r22, 48
     ldi r23, 240
@@ -478,7 +477,7 @@ ctru_light_ntt:
     adc r5, r1
     sub r8, r0
     sbc r9, r1
-    ; layer 1, zeta = 12 = 1*3*(4 + 256*0); 256*zeta/3 ~ 255 + 256*0; r in [-40, 765]
+    ; layer 1, zeta = 757 = -1*3*(4 + 256*0); 256*zeta/3 ~ 255 + 256*0; r in [-40, 765]
     ldi r22, 4
     ldi r23, 255
     mul r14, r22
@@ -490,10 +489,10 @@ ctru_light_ntt:
     sub r0, r19
     sbc r1, r25
     movw r14, r10
-    add r10, r0
-    adc r11, r1
-    sub r14, r0
-    sbc r15, r1
+    add r14, r0
+    adc r15, r1
+    sub r10, r0
+    sbc r11, r1
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -503,10 +502,10 @@ ctru_light_ntt:
     sub r0, r19
     sbc r1, r25
     movw r16, r12
-    add r12, r0
-    adc r13, r1
-    sub r16, r0
-    sbc r17, r1
+    add r16, r0
+    adc r17, r1
+    sub r12, r0
+    sbc r13, r1
     ; layer 2, zeta = 5 = 1*3*(2 + 256*1); 256*zeta/3 ~ 170 + 256*-1; r in [-282, 803]
     ldi r22, 2
     ldi r23, 170
@@ -545,9 +544,9 @@ ctru_light_ntt:
     adc r9, r1
     sub r6, r0
     sbc r7, r1
-    ; layer 2, zeta = 569 = -1*3*(67 + 256*1); 256*zeta/3 ~ 149 + 256*1; r in [-385, 765]
-    ldi r22, 67
-    ldi r23, 149
+    ; layer 2, zeta = 673 = -1*3*(32 + 256*0); 256*zeta/3 ~ 246 + 256*1; r in [-104, 765]
+    ldi r22, 32
+    ldi r23, 246
     mul r12, r22
     movw r18, r0
     mul r13, r23
@@ -556,8 +555,6 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    sub r0, r12
-    sbc r1, r25
     sub r0, r13
     sbc r1, r25
     movw r12, r10
@@ -565,9 +562,9 @@ ctru_light_ntt:
     adc r13, r1
     sub r10, r0
     sbc r11, r1
-    ; layer 2, zeta = 673 = -1*3*(32 + 256*0); 256*zeta/3 ~ 246 + 256*1; r in [-104, 765]
-    ldi r22, 32
-    ldi r23, 246
+    ; layer 2, zeta = 200 = 1*3*(67 + 256*1); 256*zeta/3 ~ 149 + 256*1; r in [-385, 765]
+    ldi r22, 67
+    ldi r23, 149
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -576,38 +573,42 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
+    sub r0, r16
+    sbc r1, r25
     sub r0, r17
     sbc r1, r25
     movw r16, r14
-    add r16, r0
-    adc r17, r1
-    sub r14, r0
-    sbc r15, r1
+    add r14, r0
+    adc r15, r1
+    sub r16, r0
+    sbc r17, r1
     ; 3*v = 3*lo - hi; stored as 3*lo + (255 - hi)
     mul r16, r24
     com r17
     add r0, r17
     adc r1, r25
-    std Z+48, r0
-    std Z+49, r1
+    std Y+48, r0
+    std Y+49, r1
     mul r14, r24
     com r15
     add r0, r15
     adc r1, r25
-    std Z+32, r0
-    std Z+33, r1
+    std Y+32, r0
+    std Y+33, r1
     mul r12, r24
     com r13
     add r0, r13
     adc r1, r25
-    std Z+16, r0
-    std Z+17, r1
+    std Y+16, r0
+    std Y+17, r1
     mul r10, r24
     com r11
     add r0, r11
     adc r1, r25
-    st Z+, r0
-    st Z+, r1
+    std Y+0, r0
+    std Y+1, r1
+    subi r28, 64
+    sbci r29, 0
     mul r8, r24
     com r9
     add r0, r9
@@ -630,16 +631,15 @@ ctru_light_ntt:
     com r3
     add r0, r3
     adc r1, r25
-    st Y+, r0
-    st Y+, r1
+    std Y+0, r0
+    std Y+1, r1
+    adiw r28, 2
     dec r20
     breq 1f
     rjmp .Lntt2_0
 1:
     subi r28, 144
     sbci r29, 255
-    subi r30, 144
-    sbci r31, 255
     ldi r20, 8
 .Lntt2_1:
     ldd r2, Y+0
@@ -650,14 +650,16 @@ ctru_light_ntt:
     ldd r7, Y+33
     ldd r8, Y+48
     ldd r9, Y+49
-    ldd r10, Z+0
-    ldd r11, Z+1
-    ldd r12, Z+16
-    ldd r13, Z+17
-    ldd r14, Z+32
-    ldd r15, Z+33
-    ldd r16, Z+48
-    ldd r17, Z+49
+    subi r28, 192
+    sbci r29, 255
+    ldd r10, Y+0
+    ldd r11, Y+1
+    ldd r12, Y+16
+    ldd r13, Y+17
+    ldd r14, Y+32
+    ldd r15, Y+33
+    ldd r16, Y+48
+    ldd r17, Y+49
     ; layer 0, zeta = 300 = 1*3*(100 + 256*0); 256*zeta/3 ~ 223 + 256*0; r in [-130, 765]
     ldi r22, 100
     ldi r23, 223
@@ -713,7 +715,7 @@ ctru_light_ntt:
     adc r9, r1
     sub r16, r0
     sbc r17, r1
-    ; layer 1, zeta = 538 = -1*3*(77 + 256*0); 256*zeta/3 ~ 231 + 256*1; r in [-150, 765]
+    ; layer 1, zeta = 231 = 1*3*(77 + 256*0); 256*zeta/3 ~ 231 + 256*1; r in [-150, 765]
     ldi r22, 77
     ldi r23, 231
     mul r6, r22
@@ -727,10 +729,10 @@ ctru_light_ntt:
     sub r0, r7
     sbc r1, r25
     movw r6, r2
-    add r6, r0
-    adc r7, r1
-    sub r2, r0
-    sbc r3, r1
+    add r2, r0
+    adc r3, r1
+    sub r6, r0
+    sbc r7, r1
     mul r8, r22
     movw r18, r0
     mul r9, r23
@@ -742,10 +744,10 @@ ctru_light_ntt:
     sub r0, r9
     sbc r1, r25
     movw r8, r4
-    add r8, r0
-    adc r9, r1
-    sub r4, r0
-    sbc r5, r1
+    add r4, r0
+    adc r5, r1
+    sub r8, r0
+    sbc r9, r1
     ; layer 1, zeta = 289 = -1*3*(160 + 256*0); 256*zeta/3 ~ 203 + 256*0; r in [-188, 765]
     ldi r22, 160
     ldi r23, 203
@@ -775,9 +777,9 @@ ctru_light_ntt:
     adc r17, r1
     sub r12, r0
     sbc r13, r1
-    ; layer 2, zeta = 634 = -1*3*(45 + 256*0); 256*zeta/3 ~ 241 + 256*-1; r in [-82, 805]
-    ldi r22, 45
-    ldi r23, 241
+    ; layer 2, zeta = 89 = 1*3*(30 + 256*1); 256*zeta/3 ~ 161 + 256*0; r in [-311, 765]
+    ldi r22, 30
+    ldi r23, 161
     mul r4, r22
     movw r18, r0
     mul r5, r23
@@ -786,16 +788,16 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    add r0, r5
-    adc r1, r25
+    sub r0, r4
+    sbc r1, r25
     movw r4, r2
-    add r4, r0
-    adc r5, r1
-    sub r2, r0
-    sbc r3, r1
-    ; layer 2, zeta = 89 = 1*3*(30 + 256*1); 256*zeta/3 ~ 161 + 256*0; r in [-311, 765]
-    ldi r22, 30
-    ldi r23, 161
+    add r2, r0
+    adc r3, r1
+    sub r4, r0
+    sbc r5, r1
+    ; layer 2, zeta = 135 = 1*3*(45 + 256*0); 256*zeta/3 ~ 241 + 256*-1; r in [-82, 805]
+    ldi r22, 45
+    ldi r23, 241
     mul r8, r22
     movw r18, r0
     mul r9, r23
@@ -804,8 +806,8 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    sub r0, r8
-    sbc r1, r25
+    add r0, r9
+    adc r1, r25
     movw r8, r6
     add r6, r0
     adc r7, r1
@@ -852,26 +854,28 @@ ctru_light_ntt:
     com r17
     add r0, r17
     adc r1, r25
-    std Z+48, r0
-    std Z+49, r1
+    std Y+48, r0
+    std Y+49, r1
     mul r14, r24
     com r15
     add r0, r15
     adc r1, r25
-    std Z+32, r0
-    std Z+33, r1
+    std Y+32, r0
+    std Y+33, r1
     mul r12, r24
     com r13
     add r0, r13
     adc r1, r25
-    std Z+16, r0
-    std Z+17, r1
+    std Y+16, r0
+    std Y+17, r1
     mul r10, r24
     com r11
     add r0, r11
     adc r1, r25
-    st Z+, r0
-    st Z+, r1
+    std Y+0, r0
+    std Y+1, r1
+    subi r28, 64
+    sbci r29, 0
     mul r8, r24
     com r9
     add r0, r9
@@ -894,16 +898,15 @@ ctru_light_ntt:
     com r3
     add r0, r3
     adc r1, r25
-    st Y+, r0
-    st Y+, r1
+    std Y+0, r0
+    std Y+1, r1
+    adiw r28, 2
     dec r20
     breq 1f
     rjmp .Lntt2_1
 1:
     subi r28, 144
     sbci r29, 255
-    subi r30, 144
-    sbci r31, 255
     ldi r20, 8
 .Lntt2_2:
     ldd r2, Y+0
@@ -914,14 +917,16 @@ ctru_light_ntt:
     ldd r7, Y+33
     ldd r8, Y+48
     ldd r9, Y+49
-    ldd r10, Z+0
-    ldd r11, Z+1
-    ldd r12, Z+16
-    ldd r13, Z+17
-    ldd r14, Z+32
-    ldd r15, Z+33
-    ldd r16, Z+48
-    ldd r17, Z+49
+    subi r28, 192
+    sbci r29, 255
+    ldd r10, Y+0
+    ldd r11, Y+1
+    ldd r12, Y+16
+    ldd r13, Y+17
+    ldd r14, Y+32
+    ldd r15, Y+33
+    ldd r16, Y+48
+    ldd r17, Y+49
     ; layer 0, zeta = 377 = 1*3*(126 + 256*1); 256*zeta/3 ~ 129 + 256*0; r in [-400, 765]
     ldi r22, 126
     ldi r23, 129
@@ -1018,7 +1023,7 @@ ctru_light_ntt:
     adc r9, r1
     sub r4, r0
     sbc r5, r1
-    ; layer 1, zeta = 445 = -1*3*(108 + 256*0); 256*zeta/3 ~ 220 + 256*-1; r in [-143, 807]
+    ; layer 1, zeta = 324 = 1*3*(108 + 256*0); 256*zeta/3 ~ 220 + 256*-1; r in [-143, 807]
     ldi r22, 108
     ldi r23, 220
     mul r14, r22
@@ -1032,10 +1037,10 @@ ctru_light_ntt:
     add r0, r15
     adc r1, r25
     movw r14, r10
-    add r14, r0
-    adc r15, r1
-    sub r10, r0
-    sbc r11, r1
+    add r10, r0
+    adc r11, r1
+    sub r14, r0
+    sbc r15, r1
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -1047,10 +1052,10 @@ ctru_light_ntt:
     add r0, r17
     adc r1, r25
     movw r16, r12
-    add r16, r0
-    adc r17, r1
-    sub r12, r0
-    sbc r13, r1
+    add r12, r0
+    adc r13, r1
+    sub r16, r0
+    sbc r17, r1
     ; layer 2, zeta = 49 = 1*3*(16 + 256*-1); 256*zeta/3 ~ 80 + 256*0; r in [-29, 1020]
     ldi r22, 16
     ldi r23, 80
@@ -1069,7 +1074,7 @@ ctru_light_ntt:
     adc r3, r1
     sub r4, r0
     sbc r5, r1
-    ; layer 2, zeta = 731 = -1*3*(13 + 256*1); 256*zeta/3 ~ 167 + 256*1; r in [-343, 765]
+    ; layer 2, zeta = 38 = 1*3*(13 + 256*1); 256*zeta/3 ~ 167 + 256*1; r in [-343, 765]
     ldi r22, 13
     ldi r23, 167
     mul r8, r22
@@ -1085,13 +1090,13 @@ ctru_light_ntt:
     sub r0, r9
     sbc r1, r25
     movw r8, r6
-    add r8, r0
-    adc r9, r1
-    sub r6, r0
-    sbc r7, r1
-    ; layer 2, zeta = 347 = -1*3*(141 + 256*1); 256*zeta/3 ~ 124 + 256*0; r in [-415, 765]
-    ldi r22, 141
-    ldi r23, 124
+    add r6, r0
+    adc r7, r1
+    sub r8, r0
+    sbc r9, r1
+    ; layer 2, zeta = 18 = 1*3*(6 + 256*0); 256*zeta/3 ~ 254 + 256*-1; r in [-50, 810]
+    ldi r22, 6
+    ldi r23, 254
     mul r12, r22
     movw r18, r0
     mul r13, r23
@@ -1100,16 +1105,16 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    sub r0, r12
-    sbc r1, r25
+    add r0, r13
+    adc r1, r25
     movw r12, r10
-    add r12, r0
-    adc r13, r1
-    sub r10, r0
-    sbc r11, r1
-    ; layer 2, zeta = 751 = -1*3*(6 + 256*0); 256*zeta/3 ~ 254 + 256*-1; r in [-50, 810]
-    ldi r22, 6
-    ldi r23, 254
+    add r10, r0
+    adc r11, r1
+    sub r12, r0
+    sbc r13, r1
+    ; layer 2, zeta = 347 = -1*3*(141 + 256*1); 256*zeta/3 ~ 124 + 256*0; r in [-415, 765]
+    ldi r22, 141
+    ldi r23, 124
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -1118,8 +1123,8 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    add r0, r17
-    adc r1, r25
+    sub r0, r16
+    sbc r1, r25
     movw r16, r14
     add r16, r0
     adc r17, r1
@@ -1130,26 +1135,28 @@ ctru_light_ntt:
     com r17
     add r0, r17
     adc r1, r25
-    std Z+48, r0
-    std Z+49, r1
+    std Y+48, r0
+    std Y+49, r1
     mul r14, r24
     com r15
     add r0, r15
     adc r1, r25
-    std Z+32, r0
-    std Z+33, r1
+    std Y+32, r0
+    std Y+33, r1
     mul r12, r24
     com r13
     add r0, r13
     adc r1, r25
-    std Z+16, r0
-    std Z+17, r1
+    std Y+16, r0
+    std Y+17, r1
     mul r10, r24
     com r11
     add r0, r11
     adc r1, r25
-    st Z+, r0
-    st Z+, r1
+    std Y+0, r0
+    std Y+1, r1
+    subi r28, 64
+    sbci r29, 0
     mul r8, r24
     com r9
     add r0, r9
@@ -1172,16 +1179,15 @@ ctru_light_ntt:
     com r3
     add r0, r3
     adc r1, r25
-    st Y+, r0
-    st Y+, r1
+    std Y+0, r0
+    std Y+1, r1
+    adiw r28, 2
     dec r20
     breq 1f
     rjmp .Lntt2_2
 1:
     subi r28, 144
     sbci r29, 255
-    subi r30, 144
-    sbci r31, 255
     ldi r20, 8
 .Lntt2_3:
     ldd r2, Y+0
@@ -1192,14 +1198,16 @@ ctru_light_ntt:
     ldd r7, Y+33
     ldd r8, Y+48
     ldd r9, Y+49
-    ldd r10, Z+0
-    ldd r11, Z+1
-    ldd r12, Z+16
-    ldd r13, Z+17
-    ldd r14, Z+32
-    ldd r15, Z+33
-    ldd r16, Z+48
-    ldd r17, Z+49
+    subi r28, 192
+    sbci r29, 255
+    ldd r10, Y+0
+    ldd r11, Y+1
+    ldd r12, Y+16
+    ldd r13, Y+17
+    ldd r14, Y+32
+    ldd r15, Y+33
+    ldd r16, Y+48
+    ldd r17, Y+49
     ; layer 0, zeta = 304 = -1*3*(155 + 256*0); 256*zeta/3 ~ 205 + 256*1; r in [-222, 765]
     ldi r22, 155
     ldi r23, 205
@@ -1296,7 +1304,7 @@ ctru_light_ntt:
     adc r9, r1
     sub r4, r0
     sbc r5, r1
-    ; layer 1, zeta = 656 = 1*3*(219 + 256*1); 256*zeta/3 ~ 98 + 256*0; r in [-488, 765]
+    ; layer 1, zeta = 113 = -1*3*(219 + 256*1); 256*zeta/3 ~ 98 + 256*0; r in [-488, 765]
     ldi r22, 219
     ldi r23, 98
     mul r14, r22
@@ -1310,10 +1318,10 @@ ctru_light_ntt:
     sub r0, r14
     sbc r1, r25
     movw r14, r10
-    add r10, r0
-    adc r11, r1
-    sub r14, r0
-    sbc r15, r1
+    add r14, r0
+    adc r15, r1
+    sub r10, r0
+    sbc r11, r1
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -1325,10 +1333,10 @@ ctru_light_ntt:
     sub r0, r16
     sbc r1, r25
     movw r16, r12
-    add r12, r0
-    adc r13, r1
-    sub r16, r0
-    sbc r17, r1
+    add r16, r0
+    adc r17, r1
+    sub r12, r0
+    sbc r13, r1
     ; layer 2, zeta = 215 = 1*3*(72 + 256*1); 256*zeta/3 ~ 147 + 256*0; r in [-349, 765]
     ldi r22, 72
     ldi r23, 147
@@ -1365,9 +1373,9 @@ ctru_light_ntt:
     adc r9, r1
     sub r6, r0
     sbc r7, r1
-    ; layer 2, zeta = 628 = -1*3*(47 + 256*0); 256*zeta/3 ~ 241 + 256*1; r in [-132, 765]
-    ldi r22, 47
-    ldi r23, 241
+    ; layer 2, zeta = 283 = -1*3*(162 + 256*0); 256*zeta/3 ~ 202 + 256*-1; r in [-195, 808]
+    ldi r22, 162
+    ldi r23, 202
     mul r12, r22
     movw r18, r0
     mul r13, r23
@@ -1376,16 +1384,16 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    sub r0, r13
-    sbc r1, r25
+    add r0, r13
+    adc r1, r25
     movw r12, r10
     add r12, r0
     adc r13, r1
     sub r10, r0
     sbc r11, r1
-    ; layer 2, zeta = 486 = 1*3*(162 + 256*0); 256*zeta/3 ~ 202 + 256*-1; r in [-195, 808]
-    ldi r22, 162
-    ldi r23, 202
+    ; layer 2, zeta = 141 = 1*3*(47 + 256*0); 256*zeta/3 ~ 241 + 256*1; r in [-132, 765]
+    ldi r22, 47
+    ldi r23, 241
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -1394,8 +1402,8 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    add r0, r17
-    adc r1, r25
+    sub r0, r17
+    sbc r1, r25
     movw r16, r14
     add r14, r0
     adc r15, r1
@@ -1406,26 +1414,28 @@ ctru_light_ntt:
     com r17
     add r0, r17
     adc r1, r25
-    std Z+48, r0
-    std Z+49, r1
+    std Y+48, r0
+    std Y+49, r1
     mul r14, r24
     com r15
     add r0, r15
     adc r1, r25
-    std Z+32, r0
-    std Z+33, r1
+    std Y+32, r0
+    std Y+33, r1
     mul r12, r24
     com r13
     add r0, r13
     adc r1, r25
-    std Z+16, r0
-    std Z+17, r1
+    std Y+16, r0
+    std Y+17, r1
     mul r10, r24
     com r11
     add r0, r11
     adc r1, r25
-    st Z+, r0
-    st Z+, r1
+    std Y+0, r0
+    std Y+1, r1
+    subi r28, 64
+    sbci r29, 0
     mul r8, r24
     com r9
     add r0, r9
@@ -1448,16 +1458,15 @@ ctru_light_ntt:
     com r3
     add r0, r3
     adc r1, r25
-    st Y+, r0
-    st Y+, r1
+    std Y+0, r0
+    std Y+1, r1
+    adiw r28, 2
     dec r20
     breq 1f
     rjmp .Lntt2_3
 1:
     subi r28, 144
     sbci r29, 255
-    subi r30, 144
-    sbci r31, 255
     ldi r20, 8
 .Lntt2_4:
     ldd r2, Y+0
@@ -1468,14 +1477,16 @@ ctru_light_ntt:
     ldd r7, Y+33
     ldd r8, Y+48
     ldd r9, Y+49
-    ldd r10, Z+0
-    ldd r11, Z+1
-    ldd r12, Z+16
-    ldd r13, Z+17
-    ldd r14, Z+32
-    ldd r15, Z+33
-    ldd r16, Z+48
-    ldd r17, Z+49
+    subi r28, 192
+    sbci r29, 255
+    ldd r10, Y+0
+    ldd r11, Y+1
+    ldd r12, Y+16
+    ldd r13, Y+17
+    ldd r14, Y+32
+    ldd r15, Y+33
+    ldd r16, Y+48
+    ldd r17, Y+49
     ; layer 0, zeta = 43 = 1*3*(14 + 256*-1); 256*zeta/3 ~ 81 + 256*1; r in [-58, 1020]
     ldi r22, 14
     ldi r23, 81
@@ -1584,7 +1595,7 @@ ctru_light_ntt:
     adc r5, r1
     sub r8, r0
     sbc r9, r1
-    ; layer 1, zeta = 579 = 1*3*(193 + 256*0); 256*zeta/3 ~ 192 + 256*0; r in [-218, 765]
+    ; layer 1, zeta = 190 = -1*3*(193 + 256*0); 256*zeta/3 ~ 192 + 256*0; r in [-218, 765]
     ldi r22, 193
     ldi r23, 192
     mul r14, r22
@@ -1596,10 +1607,10 @@ ctru_light_ntt:
     sub r0, r19
     sbc r1, r25
     movw r14, r10
-    add r10, r0
-    adc r11, r1
-    sub r14, r0
-    sbc r15, r1
+    add r14, r0
+    adc r15, r1
+    sub r10, r0
+    sbc r11, r1
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -1609,10 +1620,10 @@ ctru_light_ntt:
     sub r0, r19
     sbc r1, r25
     movw r16, r12
-    add r12, r0
-    adc r13, r1
-    sub r16, r0
-    sbc r17, r1
+    add r16, r0
+    adc r17, r1
+    sub r12, r0
+    sbc r13, r1
     ; layer 2, zeta = 125 = 1*3*(42 + 256*1); 256*zeta/3 ~ 157 + 256*0; r in [-321, 765]
     ldi r22, 42
     ldi r23, 157
@@ -1649,9 +1660,9 @@ ctru_light_ntt:
     adc r7, r1
     sub r8, r0
     sbc r9, r1
-    ; layer 2, zeta = 383 = -1*3*(129 + 256*1); 256*zeta/3 ~ 128 + 256*0; r in [-402, 765]
-    ldi r22, 129
-    ldi r23, 128
+    ; layer 2, zeta = 93 = 1*3*(31 + 256*0); 256*zeta/3 ~ 246 + 256*0; r in [-64, 765]
+    ldi r22, 31
+    ldi r23, 246
     mul r12, r22
     movw r18, r0
     mul r13, r23
@@ -1660,16 +1671,14 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    sub r0, r12
-    sbc r1, r25
     movw r12, r10
-    add r12, r0
-    adc r13, r1
-    sub r10, r0
-    sbc r11, r1
-    ; layer 2, zeta = 676 = -1*3*(31 + 256*0); 256*zeta/3 ~ 246 + 256*0; r in [-64, 765]
-    ldi r22, 31
-    ldi r23, 246
+    add r10, r0
+    adc r11, r1
+    sub r12, r0
+    sbc r13, r1
+    ; layer 2, zeta = 383 = -1*3*(129 + 256*1); 256*zeta/3 ~ 128 + 256*0; r in [-402, 765]
+    ldi r22, 129
+    ldi r23, 128
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -1677,6 +1686,8 @@ ctru_light_ntt:
     adc r19, r1
     mul r18, r24
     sub r0, r19
+    sbc r1, r25
+    sub r0, r16
     sbc r1, r25
     movw r16, r14
     add r16, r0
@@ -1688,26 +1699,28 @@ ctru_light_ntt:
     com r17
     add r0, r17
     adc r1, r25
-    std Z+48, r0
-    std Z+49, r1
+    std Y+48, r0
+    std Y+49, r1
     mul r14, r24
     com r15
     add r0, r15
     adc r1, r25
-    std Z+32, r0
-    std Z+33, r1
+    std Y+32, r0
+    std Y+33, r1
     mul r12, r24
     com r13
     add r0, r13
     adc r1, r25
-    std Z+16, r0
-    std Z+17, r1
+    std Y+16, r0
+    std Y+17, r1
     mul r10, r24
     com r11
     add r0, r11
     adc r1, r25
-    st Z+, r0
-    st Z+, r1
+    std Y+0, r0
+    std Y+1, r1
+    subi r28, 64
+    sbci r29, 0
     mul r8, r24
     com r9
     add r0, r9
@@ -1730,16 +1743,15 @@ ctru_light_ntt:
     com r3
     add r0, r3
     adc r1, r25
-    st Y+, r0
-    st Y+, r1
+    std Y+0, r0
+    std Y+1, r1
+    adiw r28, 2
     dec r20
     breq 1f
     rjmp .Lntt2_4
 1:
     subi r28, 144
     sbci r29, 255
-    subi r30, 144
-    sbci r31, 255
     ldi r20, 8
 .Lntt2_5:
     ldd r2, Y+0
@@ -1750,14 +1762,16 @@ ctru_light_ntt:
     ldd r7, Y+33
     ldd r8, Y+48
     ldd r9, Y+49
-    ldd r10, Z+0
-    ldd r11, Z+1
-    ldd r12, Z+16
-    ldd r13, Z+17
-    ldd r14, Z+32
-    ldd r15, Z+33
-    ldd r16, Z+48
-    ldd r17, Z+49
+    subi r28, 192
+    sbci r29, 255
+    ldd r10, Y+0
+    ldd r11, Y+1
+    ldd r12, Y+16
+    ldd r13, Y+17
+    ldd r14, Y+32
+    ldd r15, Y+33
+    ldd r16, Y+48
+    ldd r17, Y+49
     ; layer 0, zeta = 359 = 1*3*(120 + 256*1); 256*zeta/3 ~ 131 + 256*0; r in [-392, 765]
     ldi r22, 120
     ldi r23, 131
@@ -1854,7 +1868,7 @@ ctru_light_ntt:
     adc r5, r1
     sub r8, r0
     sbc r9, r1
-    ; layer 1, zeta = 679 = -1*3*(30 + 256*0); 256*zeta/3 ~ 246 + 256*-1; r in [-65, 802]
+    ; layer 1, zeta = 90 = 1*3*(30 + 256*0); 256*zeta/3 ~ 246 + 256*-1; r in [-65, 802]
     ldi r22, 30
     ldi r23, 246
     mul r14, r22
@@ -1868,10 +1882,10 @@ ctru_light_ntt:
     add r0, r15
     adc r1, r25
     movw r14, r10
-    add r14, r0
-    adc r15, r1
-    sub r10, r0
-    sbc r11, r1
+    add r10, r0
+    adc r11, r1
+    sub r14, r0
+    sbc r15, r1
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -1883,11 +1897,11 @@ ctru_light_ntt:
     add r0, r17
     adc r1, r25
     movw r16, r12
-    add r16, r0
-    adc r17, r1
-    sub r12, r0
-    sbc r13, r1
-    ; layer 2, zeta = 470 = -1*3*(100 + 256*1); 256*zeta/3 ~ 138 + 256*1; r in [-419, 765]
+    add r12, r0
+    adc r13, r1
+    sub r16, r0
+    sbc r17, r1
+    ; layer 2, zeta = 299 = 1*3*(100 + 256*1); 256*zeta/3 ~ 138 + 256*1; r in [-419, 765]
     ldi r22, 100
     ldi r23, 138
     mul r4, r22
@@ -1903,11 +1917,11 @@ ctru_light_ntt:
     sub r0, r5
     sbc r1, r25
     movw r4, r2
-    add r4, r0
-    adc r5, r1
-    sub r2, r0
-    sbc r3, r1
-    ; layer 2, zeta = 687 = -1*3*(27 + 256*-1); 256*zeta/3 ~ 76 + 256*-1; r in [-38, 1060]
+    add r2, r0
+    adc r3, r1
+    sub r4, r0
+    sbc r5, r1
+    ; layer 2, zeta = 82 = 1*3*(27 + 256*-1); 256*zeta/3 ~ 76 + 256*-1; r in [-38, 1060]
     ldi r22, 27
     ldi r23, 76
     mul r8, r22
@@ -1923,13 +1937,13 @@ ctru_light_ntt:
     add r0, r9
     adc r1, r25
     movw r8, r6
-    add r8, r0
-    adc r9, r1
-    sub r6, r0
-    sbc r7, r1
-    ; layer 2, zeta = 425 = -1*3*(115 + 256*1); 256*zeta/3 ~ 133 + 256*1; r in [-427, 765]
-    ldi r22, 115
-    ldi r23, 133
+    add r6, r0
+    adc r7, r1
+    sub r8, r0
+    sbc r9, r1
+    ; layer 2, zeta = 204 = 1*3*(68 + 256*0); 256*zeta/3 ~ 234 + 256*1; r in [-144, 765]
+    ldi r22, 68
+    ldi r23, 234
     mul r12, r22
     movw r18, r0
     mul r13, r23
@@ -1938,18 +1952,16 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    sub r0, r12
-    sbc r1, r25
     sub r0, r13
     sbc r1, r25
     movw r12, r10
-    add r12, r0
-    adc r13, r1
-    sub r10, r0
-    sbc r11, r1
-    ; layer 2, zeta = 204 = 1*3*(68 + 256*0); 256*zeta/3 ~ 234 + 256*1; r in [-144, 765]
-    ldi r22, 68
-    ldi r23, 234
+    add r10, r0
+    adc r11, r1
+    sub r12, r0
+    sbc r13, r1
+    ; layer 2, zeta = 344 = 1*3*(115 + 256*1); 256*zeta/3 ~ 133 + 256*1; r in [-427, 765]
+    ldi r22, 115
+    ldi r23, 133
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -1957,6 +1969,8 @@ ctru_light_ntt:
     adc r19, r1
     mul r18, r24
     sub r0, r19
+    sbc r1, r25
+    sub r0, r16
     sbc r1, r25
     sub r0, r17
     sbc r1, r25
@@ -1970,26 +1984,28 @@ ctru_light_ntt:
     com r17
     add r0, r17
     adc r1, r25
-    std Z+48, r0
-    std Z+49, r1
+    std Y+48, r0
+    std Y+49, r1
     mul r14, r24
     com r15
     add r0, r15
     adc r1, r25
-    std Z+32, r0
-    std Z+33, r1
+    std Y+32, r0
+    std Y+33, r1
     mul r12, r24
     com r13
     add r0, r13
     adc r1, r25
-    std Z+16, r0
-    std Z+17, r1
+    std Y+16, r0
+    std Y+17, r1
     mul r10, r24
     com r11
     add r0, r11
     adc r1, r25
-    st Z+, r0
-    st Z+, r1
+    std Y+0, r0
+    std Y+1, r1
+    subi r28, 64
+    sbci r29, 0
     mul r8, r24
     com r9
     add r0, r9
@@ -2012,16 +2028,15 @@ ctru_light_ntt:
     com r3
     add r0, r3
     adc r1, r25
-    st Y+, r0
-    st Y+, r1
+    std Y+0, r0
+    std Y+1, r1
+    adiw r28, 2
     dec r20
     breq 1f
     rjmp .Lntt2_5
 1:
     subi r28, 144
     sbci r29, 255
-    subi r30, 144
-    sbci r31, 255
     ldi r20, 8
 .Lntt2_6:
     ldd r2, Y+0
@@ -2032,15 +2047,17 @@ ctru_light_ntt:
     ldd r7, Y+33
     ldd r8, Y+48
     ldd r9, Y+49
-    ldd r10, Z+0
-    ldd r11, Z+1
-    ldd r12, Z+16
-    ldd r13, Z+17
-    ldd r14, Z+32
-    ldd r15, Z+33
-    ldd r16, Z+48
-    ldd r17, Z+49
-    ; layer 0, zeta = 587 = -1*3*(61 + 256*1); 256*zeta/3 ~ 151 + 256*1; r in [-374, 765]
+    subi r28, 192
+    sbci r29, 255
+    ldd r10, Y+0
+    ldd r11, Y+1
+    ldd r12, Y+16
+    ldd r13, Y+17
+    ldd r14, Y+32
+    ldd r15, Y+33
+    ldd r16, Y+48
+    ldd r17, Y+49
+    ; layer 0, zeta = 182 = 1*3*(61 + 256*1); 256*zeta/3 ~ 151 + 256*1; r in [-374, 765]
     ldi r22, 61
     ldi r23, 151
     mul r10, r22
@@ -2056,10 +2073,10 @@ ctru_light_ntt:
     sub r0, r11
     sbc r1, r25
     movw r10, r2
-    add r10, r0
-    adc r11, r1
-    sub r2, r0
-    sbc r3, r1
+    add r2, r0
+    adc r3, r1
+    sub r10, r0
+    sbc r11, r1
     mul r12, r22
     movw r18, r0
     mul r13, r23
@@ -2073,10 +2090,10 @@ ctru_light_ntt:
     sub r0, r13
     sbc r1, r25
     movw r12, r4
-    add r12, r0
-    adc r13, r1
-    sub r4, r0
-    sbc r5, r1
+    add r4, r0
+    adc r5, r1
+    sub r12, r0
+    sbc r13, r1
     mul r14, r22
     movw r18, r0
     mul r15, r23
@@ -2090,10 +2107,10 @@ ctru_light_ntt:
     sub r0, r15
     sbc r1, r25
     movw r14, r6
-    add r14, r0
-    adc r15, r1
-    sub r6, r0
-    sbc r7, r1
+    add r6, r0
+    adc r7, r1
+    sub r14, r0
+    sbc r15, r1
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -2107,13 +2124,13 @@ ctru_light_ntt:
     sub r0, r17
     sbc r1, r25
     movw r16, r8
-    add r16, r0
-    adc r17, r1
-    sub r8, r0
-    sbc r9, r1
-    ; layer 1, zeta = 306 = 1*3*(102 + 256*0); 256*zeta/3 ~ 222 + 256*-1; r in [-135, 804]
-    ldi r22, 102
-    ldi r23, 222
+    add r8, r0
+    adc r9, r1
+    sub r16, r0
+    sbc r17, r1
+    ; layer 1, zeta = 253 = -1*3*(172 + 256*0); 256*zeta/3 ~ 199 + 256*0; r in [-202, 765]
+    ldi r22, 172
+    ldi r23, 199
     mul r6, r22
     movw r18, r0
     mul r7, r23
@@ -2122,13 +2139,11 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    add r0, r7
-    adc r1, r25
     movw r6, r2
-    add r2, r0
-    adc r3, r1
-    sub r6, r0
-    sbc r7, r1
+    add r6, r0
+    adc r7, r1
+    sub r2, r0
+    sbc r3, r1
     mul r8, r22
     movw r18, r0
     mul r9, r23
@@ -2137,16 +2152,14 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    add r0, r9
-    adc r1, r25
     movw r8, r4
-    add r4, r0
-    adc r5, r1
-    sub r8, r0
-    sbc r9, r1
-    ; layer 1, zeta = 516 = 1*3*(172 + 256*0); 256*zeta/3 ~ 199 + 256*0; r in [-202, 765]
-    ldi r22, 172
-    ldi r23, 199
+    add r8, r0
+    adc r9, r1
+    sub r4, r0
+    sbc r5, r1
+    ; layer 1, zeta = 306 = 1*3*(102 + 256*0); 256*zeta/3 ~ 222 + 256*-1; r in [-135, 804]
+    ldi r22, 102
+    ldi r23, 222
     mul r14, r22
     movw r18, r0
     mul r15, r23
@@ -2155,6 +2168,8 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
+    add r0, r15
+    adc r1, r25
     movw r14, r10
     add r10, r0
     adc r11, r1
@@ -2168,13 +2183,15 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
+    add r0, r17
+    adc r1, r25
     movw r16, r12
     add r12, r0
     adc r13, r1
     sub r16, r0
     sbc r17, r1
-    ; layer 2, zeta = 456 = 1*3*(152 + 256*0); 256*zeta/3 ~ 206 + 256*1; r in [-227, 765]
-    ldi r22, 152
+    ; layer 2, zeta = 319 = -1*3*(150 + 256*0); 256*zeta/3 ~ 206 + 256*-1; r in [-182, 806]
+    ldi r22, 150
     ldi r23, 206
     mul r4, r22
     movw r18, r0
@@ -2184,16 +2201,16 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    sub r0, r5
-    sbc r1, r25
+    add r0, r5
+    adc r1, r25
     movw r4, r2
-    add r2, r0
-    adc r3, r1
-    sub r4, r0
-    sbc r5, r1
-    ; layer 2, zeta = 588 = 1*3*(196 + 256*0); 256*zeta/3 ~ 191 + 256*0; r in [-224, 765]
-    ldi r22, 196
-    ldi r23, 191
+    add r4, r0
+    adc r5, r1
+    sub r2, r0
+    sbc r3, r1
+    ; layer 2, zeta = 216 = 1*3*(72 + 256*0); 256*zeta/3 ~ 232 + 256*-1; r in [-110, 808]
+    ldi r22, 72
+    ldi r23, 232
     mul r8, r22
     movw r18, r0
     mul r9, r23
@@ -2202,14 +2219,16 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
+    add r0, r9
+    adc r1, r25
     movw r8, r6
     add r6, r0
     adc r7, r1
     sub r8, r0
     sbc r9, r1
-    ; layer 2, zeta = 216 = 1*3*(72 + 256*0); 256*zeta/3 ~ 232 + 256*-1; r in [-110, 808]
-    ldi r22, 72
-    ldi r23, 232
+    ; layer 2, zeta = 313 = -1*3*(152 + 256*0); 256*zeta/3 ~ 206 + 256*1; r in [-227, 765]
+    ldi r22, 152
+    ldi r23, 206
     mul r12, r22
     movw r18, r0
     mul r13, r23
@@ -2218,16 +2237,16 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    add r0, r13
-    adc r1, r25
+    sub r0, r13
+    sbc r1, r25
     movw r12, r10
-    add r10, r0
-    adc r11, r1
-    sub r12, r0
-    sbc r13, r1
-    ; layer 2, zeta = 319 = -1*3*(150 + 256*0); 256*zeta/3 ~ 206 + 256*-1; r in [-182, 806]
-    ldi r22, 150
-    ldi r23, 206
+    add r12, r0
+    adc r13, r1
+    sub r10, r0
+    sbc r11, r1
+    ; layer 2, zeta = 181 = -1*3*(196 + 256*0); 256*zeta/3 ~ 191 + 256*0; r in [-224, 765]
+    ldi r22, 196
+    ldi r23, 191
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -2236,8 +2255,6 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    add r0, r17
-    adc r1, r25
     movw r16, r14
     add r16, r0
     adc r17, r1
@@ -2248,26 +2265,28 @@ ctru_light_ntt:
     com r17
     add r0, r17
     adc r1, r25
-    std Z+48, r0
-    std Z+49, r1
+    std Y+48, r0
+    std Y+49, r1
     mul r14, r24
     com r15
     add r0, r15
     adc r1, r25
-    std Z+32, r0
-    std Z+33, r1
+    std Y+32, r0
+    std Y+33, r1
     mul r12, r24
     com r13
     add r0, r13
     adc r1, r25
-    std Z+16, r0
-    std Z+17, r1
+    std Y+16, r0
+    std Y+17, r1
     mul r10, r24
     com r11
     add r0, r11
     adc r1, r25
-    st Z+, r0
-    st Z+, r1
+    std Y+0, r0
+    std Y+1, r1
+    subi r28, 64
+    sbci r29, 0
     mul r8, r24
     com r9
     add r0, r9
@@ -2290,16 +2309,15 @@ ctru_light_ntt:
     com r3
     add r0, r3
     adc r1, r25
-    st Y+, r0
-    st Y+, r1
+    std Y+0, r0
+    std Y+1, r1
+    adiw r28, 2
     dec r20
     breq 1f
     rjmp .Lntt2_6
 1:
     subi r28, 144
     sbci r29, 255
-    subi r30, 144
-    sbci r31, 255
     ldi r20, 8
 .Lntt2_7:
     ldd r2, Y+0
@@ -2310,14 +2328,16 @@ ctru_light_ntt:
     ldd r7, Y+33
     ldd r8, Y+48
     ldd r9, Y+49
-    ldd r10, Z+0
-    ldd r11, Z+1
-    ldd r12, Z+16
-    ldd r13, Z+17
-    ldd r14, Z+32
-    ldd r15, Z+33
-    ldd r16, Z+48
-    ldd r17, Z+49
+    subi r28, 192
+    sbci r29, 255
+    ldd r10, Y+0
+    ldd r11, Y+1
+    ldd r12, Y+16
+    ldd r13, Y+17
+    ldd r14, Y+32
+    ldd r15, Y+33
+    ldd r16, Y+48
+    ldd r17, Y+49
     ; layer 0, zeta = 251 = 1*3*(84 + 256*1); 256*zeta/3 ~ 143 + 256*0; r in [-358, 765]
     ldi r22, 84
     ldi r23, 143
@@ -2418,7 +2438,7 @@ ctru_light_ntt:
     adc r5, r1
     sub r8, r0
     sbc r9, r1
-    ; layer 1, zeta = 123 = 1*3*(41 + 256*0); 256*zeta/3 ~ 243 + 256*1; r in [-111, 765]
+    ; layer 1, zeta = 646 = -1*3*(41 + 256*0); 256*zeta/3 ~ 243 + 256*1; r in [-111, 765]
     ldi r22, 41
     ldi r23, 243
     mul r14, r22
@@ -2432,10 +2452,10 @@ ctru_light_ntt:
     sub r0, r15
     sbc r1, r25
     movw r14, r10
-    add r10, r0
-    adc r11, r1
-    sub r14, r0
-    sbc r15, r1
+    add r14, r0
+    adc r15, r1
+    sub r10, r0
+    sbc r11, r1
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -2447,11 +2467,11 @@ ctru_light_ntt:
     sub r0, r17
     sbc r1, r25
     movw r16, r12
-    add r12, r0
-    adc r13, r1
-    sub r16, r0
-    sbc r17, r1
-    ; layer 2, zeta = 761 = -1*3*(3 + 256*1); 256*zeta/3 ~ 170 + 256*0; r in [-285, 765]
+    add r16, r0
+    adc r17, r1
+    sub r12, r0
+    sbc r13, r1
+    ; layer 2, zeta = 8 = 1*3*(3 + 256*1); 256*zeta/3 ~ 170 + 256*0; r in [-285, 765]
     ldi r22, 3
     ldi r23, 170
     mul r4, r22
@@ -2465,10 +2485,10 @@ ctru_light_ntt:
     sub r0, r4
     sbc r1, r25
     movw r4, r2
-    add r4, r0
-    adc r5, r1
-    sub r2, r0
-    sbc r3, r1
+    add r2, r0
+    adc r3, r1
+    sub r4, r0
+    sbc r5, r1
     ; layer 2, zeta = 273 = 1*3*(91 + 256*0); 256*zeta/3 ~ 226 + 256*0; r in [-124, 765]
     ldi r22, 91
     ldi r23, 226
@@ -2485,9 +2505,9 @@ ctru_light_ntt:
     adc r7, r1
     sub r8, r0
     sbc r9, r1
-    ; layer 2, zeta = 320 = -1*3*(150 + 256*1); 256*zeta/3 ~ 121 + 256*0; r in [-422, 765]
-    ldi r22, 150
-    ldi r23, 121
+    ; layer 2, zeta = 154 = -1*3*(205 + 256*0); 256*zeta/3 ~ 188 + 256*0; r in [-230, 765]
+    ldi r22, 205
+    ldi r23, 188
     mul r12, r22
     movw r18, r0
     mul r13, r23
@@ -2496,16 +2516,14 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    sub r0, r12
-    sbc r1, r25
     movw r12, r10
     add r12, r0
     adc r13, r1
     sub r10, r0
     sbc r11, r1
-    ; layer 2, zeta = 615 = 1*3*(205 + 256*0); 256*zeta/3 ~ 188 + 256*0; r in [-230, 765]
-    ldi r22, 205
-    ldi r23, 188
+    ; layer 2, zeta = 320 = -1*3*(150 + 256*1); 256*zeta/3 ~ 121 + 256*0; r in [-422, 765]
+    ldi r22, 150
+    ldi r23, 121
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -2514,36 +2532,40 @@ ctru_light_ntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
+    sub r0, r16
+    sbc r1, r25
     movw r16, r14
-    add r14, r0
-    adc r15, r1
-    sub r16, r0
-    sbc r17, r1
+    add r16, r0
+    adc r17, r1
+    sub r14, r0
+    sbc r15, r1
     ; 3*v = 3*lo - hi; stored as 3*lo + (255 - hi)
     mul r16, r24
     com r17
     add r0, r17
     adc r1, r25
-    std Z+48, r0
-    std Z+49, r1
+    std Y+48, r0
+    std Y+49, r1
     mul r14, r24
     com r15
     add r0, r15
     adc r1, r25
-    std Z+32, r0
-    std Z+33, r1
+    std Y+32, r0
+    std Y+33, r1
     mul r12, r24
     com r13
     add r0, r13
     adc r1, r25
-    std Z+16, r0
-    std Z+17, r1
+    std Y+16, r0
+    std Y+17, r1
     mul r10, r24
     com r11
     add r0, r11
     adc r1, r25
-    st Z+, r0
-    st Z+, r1
+    std Y+0, r0
+    std Y+1, r1
+    subi r28, 64
+    sbci r29, 0
     mul r8, r24
     com r9
     add r0, r9
@@ -2566,8 +2588,9 @@ ctru_light_ntt:
     com r3
     add r0, r3
     adc r1, r25
-    st Y+, r0
-    st Y+, r1
+    std Y+0, r0
+    std Y+1, r1
+    adiw r28, 2
     dec r20
     breq 1f
     rjmp .Lntt2_7
@@ -2605,66 +2628,66 @@ ctru_bma_z:                        ; per block: -w/3 (at most 384), w/-9, 1/(-9w
     .word 107, 292, 403
     .word 55, 531, 798
     .word 334, 624, 509
-    .word 59, 276, 783
-    .word 187, 575, 868
     .word 53, 274, 654
     .word 210, 70, 978
-    .word 198, 66, 478
-    .word 28, 522, 414
+    .word 187, 575, 868
+    .word 59, 276, 783
     .word 230, 333, 358
     .word 351, 117, 664
+    .word 28, 522, 414
+    .word 198, 66, 478
     .word 37, 525, 438
     .word 13, 517, 1010
     .word 58, 532, 412
     .word 249, 83, 936
     .word 254, 341, 415
     .word 368, 379, 416
-    .word 163, 567, 491
     .word 109, 549, 1087
+    .word 163, 567, 491
+    .word 133, 557, 1099
+    .word 213, 71, 466
     .word 63, 21, 953
     .word 61, 533, 896
-    .word 213, 71, 466
-    .word 133, 557, 1099
     .word 336, 112, 419
     .word 69, 23, 937
     .word 367, 635, 568
     .word 316, 618, 611
-    .word 156, 52, 725
-    .word 325, 621, 348
-    .word 88, 542, 691
     .word 73, 537, 991
+    .word 88, 542, 691
+    .word 325, 621, 348
+    .word 156, 52, 725
     .word 103, 547, 1001
     .word 234, 78, 996
     .word 275, 348, 621
     .word 132, 44, 717
+    .word 281, 350, 657
+    .word 265, 601, 746
     .word 295, 611, 618
     .word 166, 568, 635
-    .word 265, 601, 746
-    .word 281, 350, 657
-    .word 221, 330, 557
     .word 140, 303, 698
-    .word 381, 127, 533
+    .word 221, 330, 557
     .word 217, 585, 748
-    .word 185, 318, 549
-    .word 65, 278, 971
+    .word 381, 127, 533
     .word 290, 353, 390
     .word 293, 354, 428
-    .word 268, 602, 686
-    .word 302, 357, 1006
-    .word 46, 528, 1021
-    .word 224, 331, 1013
-    .word 315, 105, 652
-    .word 305, 358, 1102
+    .word 65, 278, 971
+    .word 185, 318, 549
     .word 296, 355, 1016
     .word 104, 291, 703
-    .word 142, 560, 699
+    .word 315, 105, 652
+    .word 305, 358, 1102
+    .word 302, 357, 1006
+    .word 268, 602, 686
+    .word 224, 331, 1013
+    .word 46, 528, 1021
     .word 345, 115, 495
+    .word 142, 560, 699
     .word 297, 99, 575
     .word 42, 14, 1045
+    .word 365, 378, 352
+    .word 329, 366, 477
     .word 11, 260, 914
     .word 87, 29, 531
-    .word 329, 366, 477
-    .word 365, 378, 352
 ctru_bma_zend:
 
     .section .text.ctru_light_basemul, "ax", @progbits
@@ -3758,13 +3781,74 @@ ctru_light_invntt:
     push r28
     push r29
     movw r28, r24
-    movw r30, r24
-    adiw r30, 32
-    adiw r30, 32
     ldi r24, 3
     ldi r25, 0
-    ldi r26, 8
-.Linv1_0:
+
+    .section .progmem.data.ctru_light_invntt_constants, "a", @progbits
+ctru_light_invntt_constants:
+    ; x0, x1, y0, y1
+    .byte 52, 69, 2, 2
+    .byte 150, 121, 1, 0
+    .byte 3, 170, 1, 0
+    .byte 91, 226, 0, 0
+    .byte 216, 14, 2, 1
+    .byte 22, 79, 2, 2
+    .byte 6, 84, 2, 1
+    .byte 185, 24, 2, 0
+    .byte 107, 50, 2, 0
+    .byte 61, 66, 2, 2
+    .byte 105, 51, 2, 1
+    .byte 172, 199, 0, 0
+    .byte 155, 34, 2, 0
+    .byte 182, 196, 0, 1
+    .byte 189, 23, 2, 1
+    .byte 142, 124, 1, 1
+    .byte 157, 119, 1, 1
+    .byte 28, 77, 2, 2
+    .byte 30, 247, 0, 2
+    .byte 66, 149, 1, 0
+    .byte 154, 120, 1, 1
+    .byte 31, 246, 0, 0
+    .byte 129, 128, 1, 0
+    .byte 42, 157, 1, 0
+    .byte 20, 250, 0, 1
+    .byte 64, 65, 2, 2
+    .byte 82, 144, 1, 1
+    .byte 214, 15, 2, 2
+    .byte 95, 54, 2, 0
+    .byte 47, 241, 0, 1
+    .byte 72, 147, 1, 0
+    .byte 171, 114, 1, 0
+    .byte 38, 159, 1, 2
+    .byte 29, 76, 2, 0
+    .byte 209, 102, 1, 2
+    .byte 251, 2, 2, 0
+    .byte 116, 133, 1, 2
+    .byte 240, 177, 0, 2
+    .byte 244, 90, 1, 1
+    .byte 108, 221, 0, 2
+    .byte 32, 75, 2, 0
+    .byte 136, 126, 1, 1
+    .byte 45, 242, 0, 2
+    .byte 227, 96, 1, 2
+    .byte 95, 225, 0, 1
+    .byte 6, 169, 1, 0
+    .byte 180, 26, 2, 1
+    .byte 160, 203, 0, 0
+    .byte 44, 157, 1, 2
+    .byte 225, 11, 2, 1
+    .byte 67, 149, 1, 1
+    .byte 2, 171, 1, 2
+    .byte 153, 206, 0, 2
+    .byte 253, 2, 2, 2
+    .byte 9, 83, 2, 1
+    .byte 144, 209, 0, 2
+    .section .text.ctru_light_invntt
+    ldi r30, lo8(ctru_light_invntt_constants)
+    ldi r31, hi8(ctru_light_invntt_constants)
+    ldi r20, 64
+    push r20
+1:
     ldd r2, Y+0
     ldd r3, Y+1
     ldd r4, Y+16
@@ -3773,20 +3857,24 @@ ctru_light_invntt:
     ldd r7, Y+33
     ldd r8, Y+48
     ldd r9, Y+49
-    ldd r10, Z+0
-    ldd r11, Z+1
-    ldd r12, Z+16
-    ldd r13, Z+17
-    ldd r14, Z+32
-    ldd r15, Z+33
-    ldd r16, Z+48
-    ldd r17, Z+49
-    ; layer 2, factor 154; r in [-215, 765]
-    ldi r22, 205
-    ldi r23, 188
-    movw r20, r4
-    sub r20, r2
-    sbc r21, r3
+    subi r28, 192
+    sbci r29, 255
+    ldd r10, Y+0
+    ldd r11, Y+1
+    ldd r12, Y+16
+    ldd r13, Y+17
+    ldd r14, Y+32
+    ldd r15, Y+33
+    ldd r16, Y+48
+    ldd r17, Y+49
+    ; layer 2; r in [-760, 765]
+    lpm r22, Z+
+    lpm r23, Z+
+    lpm r26, Z+
+    lpm r27, Z+
+    movw r20, r2
+    sub r20, r4
+    sbc r21, r5
     subi r20, 253
     sbci r21, 246
     add r2, r4
@@ -3800,9 +3888,17 @@ ctru_light_invntt:
     sub r0, r19
     sbc r1, r25
     movw r4, r0
-    ; layer 2, factor 449; r in [-411, 765]
-    ldi r22, 150
-    ldi r23, 121
+    mul r20, r26
+    sub r4, r0
+    sbc r5, r1
+    mul r21, r27
+    sub r4, r0
+    sbc r5, r1
+    ; layer 2; r in [-619, 765]
+    lpm r22, Z+
+    lpm r23, Z+
+    lpm r26, Z+
+    lpm r27, Z+
     movw r20, r6
     sub r20, r8
     sbc r21, r9
@@ -3818,15 +3914,21 @@ ctru_light_invntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
     movw r8, r0
-    ; layer 2, factor 496; r in [-104, 765]
-    ldi r22, 91
-    ldi r23, 226
-    movw r20, r12
-    sub r20, r10
-    sbc r21, r11
+    mul r20, r26
+    sub r8, r0
+    sbc r9, r1
+    mul r21, r27
+    sub r8, r0
+    sbc r9, r1
+    ; layer 2; r in [-606, 765]
+    lpm r22, Z+
+    lpm r23, Z+
+    lpm r26, Z+
+    lpm r27, Z+
+    movw r20, r10
+    sub r20, r12
+    sbc r21, r13
     subi r20, 253
     sbci r21, 246
     add r10, r12
@@ -3840,9 +3942,17 @@ ctru_light_invntt:
     sub r0, r19
     sbc r1, r25
     movw r12, r0
-    ; layer 2, factor 8; r in [-268, 765]
-    ldi r22, 3
-    ldi r23, 170
+    mul r20, r26
+    sub r12, r0
+    sbc r13, r1
+    mul r21, r27
+    sub r12, r0
+    sbc r13, r1
+    ; layer 2; r in [-633, 765]
+    lpm r22, Z+
+    lpm r23, Z+
+    lpm r26, Z+
+    lpm r27, Z+
     movw r20, r14
     sub r20, r16
     sbc r21, r17
@@ -3858,628 +3968,18 @@ ctru_light_invntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
     movw r16, r0
-    ; layer 1, factor 646; r in [-105, 765]
-    ldi r22, 41
-    ldi r23, 243
-    movw r20, r6
-    sub r20, r2
-    sbc r21, r3
-    subi r20, 250
-    sbci r21, 237
-    add r2, r6
-    adc r3, r7
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r6, r0
-    movw r20, r8
-    sub r20, r4
-    sbc r21, r5
-    subi r20, 254
-    sbci r21, 249
-    add r4, r8
-    adc r5, r9
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r8, r0
-    ; layer 1, factor 705; r in [-30, 1053]
-    ldi r22, 21
-    ldi r23, 78
-    movw r20, r14
-    sub r20, r10
-    sbc r21, r11
-    subi r20, 250
-    sbci r21, 237
-    add r10, r14
-    adc r11, r15
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r20
-    adc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r14, r0
-    movw r20, r16
-    sub r20, r12
-    sbc r21, r13
-    subi r20, 254
-    sbci r21, 249
-    add r12, r16
-    adc r13, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r20
-    adc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r16, r0
-    ; layer 0, factor 16; r in [-88, 1020]
-    ldi r22, 5
-    ldi r23, 84
-    movw r20, r2
-    sub r20, r10
-    sbc r21, r11
-    subi r20, 245
-    sbci r21, 222
-    add r2, r10
-    adc r3, r11
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r20
-    adc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r10, r0
-    movw r20, r4
-    sub r20, r12
-    sbc r21, r13
-    subi r20, 253
-    sbci r21, 246
-    add r4, r12
-    adc r5, r13
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r20
-    adc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r12, r0
-    movw r20, r6
-    sub r20, r14
-    sbc r21, r15
-    subi r20, 254
-    sbci r21, 249
-    add r6, r14
-    adc r7, r15
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r20
-    adc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r14, r0
-    movw r20, r8
-    sub r20, r16
-    sbc r21, r17
-    subi r20, 254
-    sbci r21, 249
-    add r8, r16
-    adc r9, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r20
-    adc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r16, r0
-    ; elements 0..3: K-RED (factor 3), the others had the factor in their constant
-    std Z+48, r16
-    std Z+49, r17
-    std Z+32, r14
-    std Z+33, r15
-    std Z+16, r12
-    std Z+17, r13
-    st Z+, r10
-    st Z+, r11
-    movw r20, r8
-    subi r20, 255
-    sbci r21, 252
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+48, r0
-    std Y+49, r1
-    movw r20, r6
-    subi r20, 255
-    sbci r21, 252
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+32, r0
-    std Y+33, r1
-    movw r20, r4
-    subi r20, 254
-    sbci r21, 249
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+16, r0
-    std Y+17, r1
-    movw r20, r2
-    subi r20, 251
-    sbci r21, 240
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    st Y+, r0
-    st Y+, r1
-    dec r26
-    breq 1f
-    rjmp .Linv1_0
-1:
-    subi r28, 144
-    sbci r29, 255
-    subi r30, 144
-    sbci r31, 255
-    ldi r26, 8
-.Linv1_1:
-    ldd r2, Y+0
-    ldd r3, Y+1
-    ldd r4, Y+16
-    ldd r5, Y+17
-    ldd r6, Y+32
-    ldd r7, Y+33
-    ldd r8, Y+48
-    ldd r9, Y+49
-    ldd r10, Z+0
-    ldd r11, Z+1
-    ldd r12, Z+16
-    ldd r13, Z+17
-    ldd r14, Z+32
-    ldd r15, Z+33
-    ldd r16, Z+48
-    ldd r17, Z+49
-    ; layer 2, factor 450; r in [-162, 781]
-    ldi r22, 150
-    ldi r23, 206
-    movw r20, r2
-    sub r20, r4
-    sbc r21, r5
-    subi r20, 253
-    sbci r21, 246
-    add r2, r4
-    adc r3, r5
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r4, r0
-    ; layer 2, factor 553; r in [-86, 781]
-    ldi r22, 72
-    ldi r23, 232
-    movw r20, r8
-    sub r20, r6
-    sbc r21, r7
-    subi r20, 253
-    sbci r21, 246
-    add r6, r8
-    adc r7, r9
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r8, r0
-    ; layer 2, factor 181; r in [-207, 765]
-    ldi r22, 196
-    ldi r23, 191
-    movw r20, r12
-    sub r20, r10
-    sbc r21, r11
-    subi r20, 253
-    sbci r21, 246
-    add r10, r12
-    adc r11, r13
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    movw r12, r0
-    ; layer 2, factor 313; r in [-180, 765]
-    ldi r22, 152
-    ldi r23, 206
-    movw r20, r16
-    sub r20, r14
-    sbc r21, r15
-    subi r20, 253
-    sbci r21, 246
-    add r14, r16
-    adc r15, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r16, r0
-    ; layer 1, factor 253; r in [-196, 765]
-    ldi r22, 172
-    ldi r23, 199
-    movw r20, r6
-    sub r20, r2
-    sbc r21, r3
-    subi r20, 250
-    sbci r21, 237
-    add r2, r6
-    adc r3, r7
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    movw r6, r0
-    movw r20, r8
-    sub r20, r4
-    sbc r21, r5
-    subi r20, 254
-    sbci r21, 249
-    add r4, r8
-    adc r5, r9
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    movw r8, r0
-    ; layer 1, factor 463; r in [-130, 798]
-    ldi r22, 102
-    ldi r23, 222
-    movw r20, r14
-    sub r20, r10
-    sbc r21, r11
-    subi r20, 250
-    sbci r21, 237
-    add r10, r14
-    adc r11, r15
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r14, r0
-    movw r20, r16
-    sub r20, r12
-    sbc r21, r13
-    subi r20, 254
-    sbci r21, 249
-    add r12, r16
-    adc r13, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r16, r0
-    ; layer 0, factor 546; r in [-292, 765]
-    ldi r22, 182
-    ldi r23, 196
-    movw r20, r2
-    sub r20, r10
-    sbc r21, r11
-    subi r20, 245
-    sbci r21, 222
-    add r2, r10
-    adc r3, r11
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r10, r0
-    movw r20, r4
-    sub r20, r12
-    sbc r21, r13
-    subi r20, 253
-    sbci r21, 246
-    add r4, r12
-    adc r5, r13
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r12, r0
-    movw r20, r6
-    sub r20, r14
-    sbc r21, r15
-    subi r20, 254
-    sbci r21, 249
-    add r6, r14
-    adc r7, r15
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r14, r0
-    movw r20, r8
-    sub r20, r16
-    sbc r21, r17
-    subi r20, 254
-    sbci r21, 249
-    add r8, r16
-    adc r9, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r16, r0
-    ; elements 0..3: K-RED (factor 3), the others had the factor in their constant
-    std Z+48, r16
-    std Z+49, r17
-    std Z+32, r14
-    std Z+33, r15
-    std Z+16, r12
-    std Z+17, r13
-    st Z+, r10
-    st Z+, r11
-    movw r20, r8
-    subi r20, 255
-    sbci r21, 252
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+48, r0
-    std Y+49, r1
-    movw r20, r6
-    subi r20, 255
-    sbci r21, 252
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+32, r0
-    std Y+33, r1
-    movw r20, r4
-    subi r20, 255
-    sbci r21, 252
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+16, r0
-    std Y+17, r1
-    movw r20, r2
-    subi r20, 251
-    sbci r21, 240
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    st Y+, r0
-    st Y+, r1
-    dec r26
-    breq 1f
-    rjmp .Linv1_1
-1:
-    subi r28, 144
-    sbci r29, 255
-    subi r30, 144
-    sbci r31, 255
-    ldi r26, 8
-.Linv1_2:
-    ldd r2, Y+0
-    ldd r3, Y+1
-    ldd r4, Y+16
-    ldd r5, Y+17
-    ldd r6, Y+32
-    ldd r7, Y+33
-    ldd r8, Y+48
-    ldd r9, Y+49
-    ldd r10, Z+0
-    ldd r11, Z+1
-    ldd r12, Z+16
-    ldd r13, Z+17
-    ldd r14, Z+32
-    ldd r15, Z+33
-    ldd r16, Z+48
-    ldd r17, Z+49
-    ; layer 2, factor 565; r in [-98, 765]
-    ldi r22, 68
-    ldi r23, 234
-    movw r20, r4
-    sub r20, r2
-    sbc r21, r3
-    subi r20, 253
-    sbci r21, 246
-    add r2, r4
-    adc r3, r5
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r4, r0
-    ; layer 2, factor 344; r in [-393, 765]
-    ldi r22, 115
-    ldi r23, 133
-    movw r20, r6
-    sub r20, r8
-    sbc r21, r9
-    subi r20, 253
-    sbci r21, 246
-    add r6, r8
-    adc r7, r9
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r8, r0
-    ; layer 2, factor 82; r in [-239, 765]
-    ldi r22, 229
-    ldi r23, 180
-    movw r20, r12
-    sub r20, r10
-    sbc r21, r11
-    subi r20, 253
-    sbci r21, 246
-    add r10, r12
-    adc r11, r13
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    movw r12, r0
-    ; layer 2, factor 299; r in [-379, 765]
-    ldi r22, 100
-    ldi r23, 138
-    movw r20, r14
-    sub r20, r16
-    sbc r21, r17
-    subi r20, 253
-    sbci r21, 246
-    add r14, r16
-    adc r15, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r16, r0
-    ; layer 1, factor 90; r in [-61, 798]
-    ldi r22, 30
-    ldi r23, 246
+    mul r20, r26
+    sub r16, r0
+    sbc r17, r1
+    mul r21, r27
+    sub r16, r0
+    sbc r17, r1
+    ; layer 1; r in [-828, 765]
+    lpm r22, Z+
+    lpm r23, Z+
+    lpm r26, Z+
+    lpm r27, Z+
     movw r20, r2
     sub r20, r6
     sbc r21, r7
@@ -4495,9 +3995,13 @@ ctru_light_invntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    add r0, r21
-    adc r1, r25
     movw r6, r0
+    mul r20, r26
+    sub r6, r0
+    sbc r7, r1
+    mul r21, r27
+    sub r6, r0
+    sbc r7, r1
     movw r20, r4
     sub r20, r8
     sbc r21, r9
@@ -4513,618 +4017,18 @@ ctru_light_invntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    add r0, r21
-    adc r1, r25
     movw r8, r0
-    ; layer 1, factor 572; r in [-339, 765]
-    ldi r22, 66
-    ldi r23, 149
-    movw r20, r14
-    sub r20, r10
-    sbc r21, r11
-    subi r20, 250
-    sbci r21, 237
-    add r10, r14
-    adc r11, r15
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    movw r14, r0
-    movw r20, r16
-    sub r20, r12
-    sbc r21, r13
-    subi r20, 254
-    sbci r21, 249
-    add r12, r16
-    adc r13, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    movw r16, r0
-    ; layer 0, factor 461; r in [-454, 765]
-    ldi r22, 103
-    ldi r23, 137
-    movw r20, r10
-    sub r20, r2
-    sbc r21, r3
-    subi r20, 245
-    sbci r21, 222
-    add r2, r10
-    adc r3, r11
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r10, r0
-    movw r20, r12
-    sub r20, r4
-    sbc r21, r5
-    subi r20, 253
-    sbci r21, 246
-    add r4, r12
-    adc r5, r13
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r12, r0
-    movw r20, r14
-    sub r20, r6
-    sbc r21, r7
-    subi r20, 254
-    sbci r21, 249
-    add r6, r14
-    adc r7, r15
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r14, r0
-    movw r20, r16
-    sub r20, r8
-    sbc r21, r9
-    subi r20, 254
-    sbci r21, 249
-    add r8, r16
-    adc r9, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r16, r0
-    ; elements 0..3: K-RED (factor 3), the others had the factor in their constant
-    std Z+48, r16
-    std Z+49, r17
-    std Z+32, r14
-    std Z+33, r15
-    std Z+16, r12
-    std Z+17, r13
-    st Z+, r10
-    st Z+, r11
-    movw r20, r8
-    subi r20, 255
-    sbci r21, 252
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+48, r0
-    std Y+49, r1
-    movw r20, r6
-    subi r20, 255
-    sbci r21, 252
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+32, r0
-    std Y+33, r1
-    movw r20, r4
-    subi r20, 254
-    sbci r21, 249
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+16, r0
-    std Y+17, r1
-    movw r20, r2
-    subi r20, 251
-    sbci r21, 240
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    st Y+, r0
-    st Y+, r1
-    dec r26
-    breq 1f
-    rjmp .Linv1_2
-1:
-    subi r28, 144
-    sbci r29, 255
-    subi r30, 144
-    sbci r31, 255
-    ldi r26, 8
-.Linv1_3:
-    ldd r2, Y+0
-    ldd r3, Y+1
-    ldd r4, Y+16
-    ldd r5, Y+17
-    ldd r6, Y+32
-    ldd r7, Y+33
-    ldd r8, Y+48
-    ldd r9, Y+49
-    ldd r10, Z+0
-    ldd r11, Z+1
-    ldd r12, Z+16
-    ldd r13, Z+17
-    ldd r14, Z+32
-    ldd r15, Z+33
-    ldd r16, Z+48
-    ldd r17, Z+49
-    ; layer 2, factor 93; r in [-46, 765]
-    ldi r22, 31
-    ldi r23, 246
-    movw r20, r2
-    sub r20, r4
-    sbc r21, r5
-    subi r20, 253
-    sbci r21, 246
-    add r2, r4
-    adc r3, r5
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    movw r4, r0
-    ; layer 2, factor 386; r in [-391, 765]
-    ldi r22, 129
-    ldi r23, 128
-    movw r20, r6
-    sub r20, r8
-    sbc r21, r9
-    subi r20, 253
-    sbci r21, 246
-    add r6, r8
-    adc r7, r9
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    movw r8, r0
-    ; layer 2, factor 709; r in [-51, 765]
-    ldi r22, 20
-    ldi r23, 250
-    movw r20, r12
-    sub r20, r10
-    sbc r21, r11
-    subi r20, 253
-    sbci r21, 246
-    add r10, r12
-    adc r11, r13
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r12, r0
-    ; layer 2, factor 644; r in [-306, 765]
-    ldi r22, 42
-    ldi r23, 157
-    movw r20, r16
-    sub r20, r14
-    sbc r21, r15
-    subi r20, 253
-    sbci r21, 246
-    add r14, r16
-    adc r15, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    movw r16, r0
-    ; layer 1, factor 190; r in [-216, 765]
-    ldi r22, 193
-    ldi r23, 192
-    movw r20, r6
-    sub r20, r2
-    sbc r21, r3
-    subi r20, 250
-    sbci r21, 237
-    add r2, r6
-    adc r3, r7
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    movw r6, r0
-    movw r20, r8
-    sub r20, r4
-    sbc r21, r5
-    subi r20, 254
-    sbci r21, 249
-    add r4, r8
-    adc r5, r9
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    movw r8, r0
-    ; layer 1, factor 524; r in [-388, 765]
-    ldi r22, 82
-    ldi r23, 144
-    movw r20, r14
-    sub r20, r10
-    sbc r21, r11
-    subi r20, 250
-    sbci r21, 237
-    add r10, r14
-    adc r11, r15
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r14, r0
-    movw r20, r16
-    sub r20, r12
-    sbc r21, r13
-    subi r20, 254
-    sbci r21, 249
-    add r12, r16
-    adc r13, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r16, r0
-    ; layer 0, factor 640; r in [-102, 765]
-    ldi r22, 43
-    ldi r23, 242
-    movw r20, r10
-    sub r20, r2
-    sbc r21, r3
-    subi r20, 245
-    sbci r21, 222
-    add r2, r10
-    adc r3, r11
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    movw r10, r0
-    movw r20, r12
-    sub r20, r4
-    sbc r21, r5
-    subi r20, 253
-    sbci r21, 246
-    add r4, r12
-    adc r5, r13
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    movw r12, r0
-    movw r20, r14
-    sub r20, r6
-    sbc r21, r7
-    subi r20, 254
-    sbci r21, 249
-    add r6, r14
-    adc r7, r15
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    movw r14, r0
-    movw r20, r16
-    sub r20, r8
-    sbc r21, r9
-    subi r20, 254
-    sbci r21, 249
-    add r8, r16
-    adc r9, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    movw r16, r0
-    ; elements 0..3: K-RED (factor 3), the others had the factor in their constant
-    std Z+48, r16
-    std Z+49, r17
-    std Z+32, r14
-    std Z+33, r15
-    std Z+16, r12
-    std Z+17, r13
-    st Z+, r10
-    st Z+, r11
-    movw r20, r8
-    subi r20, 255
-    sbci r21, 252
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+48, r0
-    std Y+49, r1
-    movw r20, r6
-    subi r20, 255
-    sbci r21, 252
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+32, r0
-    std Y+33, r1
-    movw r20, r4
-    subi r20, 254
-    sbci r21, 249
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+16, r0
-    std Y+17, r1
-    movw r20, r2
-    subi r20, 251
-    sbci r21, 240
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    st Y+, r0
-    st Y+, r1
-    dec r26
-    breq 1f
-    rjmp .Linv1_3
-1:
-    subi r28, 144
-    sbci r29, 255
-    subi r30, 144
-    sbci r31, 255
-    ldi r26, 8
-.Linv1_4:
-    ldd r2, Y+0
-    ldd r3, Y+1
-    ldd r4, Y+16
-    ldd r5, Y+17
-    ldd r6, Y+32
-    ldd r7, Y+33
-    ldd r8, Y+48
-    ldd r9, Y+49
-    ldd r10, Z+0
-    ldd r11, Z+1
-    ldd r12, Z+16
-    ldd r13, Z+17
-    ldd r14, Z+32
-    ldd r15, Z+33
-    ldd r16, Z+48
-    ldd r17, Z+49
-    ; layer 2, factor 283; r in [-173, 781]
-    ldi r22, 162
-    ldi r23, 202
-    movw r20, r4
-    sub r20, r2
-    sbc r21, r3
-    subi r20, 253
-    sbci r21, 246
-    add r2, r4
-    adc r3, r5
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r4, r0
-    ; layer 2, factor 141; r in [-77, 765]
-    ldi r22, 47
-    ldi r23, 241
-    movw r20, r6
-    sub r20, r8
-    sbc r21, r9
-    subi r20, 253
-    sbci r21, 246
-    add r6, r8
-    adc r7, r9
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r8, r0
-    ; layer 2, factor 512; r in [-432, 765]
-    ldi r22, 171
-    ldi r23, 114
-    movw r20, r10
-    sub r20, r12
-    sbc r21, r13
-    subi r20, 253
-    sbci r21, 246
-    add r10, r12
-    adc r11, r13
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    movw r12, r0
-    ; layer 2, factor 554; r in [-335, 765]
-    ldi r22, 72
-    ldi r23, 147
-    movw r20, r16
-    sub r20, r14
-    sbc r21, r15
-    subi r20, 253
-    sbci r21, 246
-    add r14, r16
-    adc r15, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    movw r16, r0
-    ; layer 1, factor 113; r in [-485, 765]
-    ldi r22, 219
-    ldi r23, 98
-    movw r20, r6
-    sub r20, r2
-    sbc r21, r3
-    subi r20, 250
-    sbci r21, 237
-    add r2, r6
-    adc r3, r7
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    movw r6, r0
-    movw r20, r8
-    sub r20, r4
-    sbc r21, r5
-    subi r20, 254
-    sbci r21, 249
-    add r4, r8
-    adc r5, r9
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    movw r8, r0
-    ; layer 1, factor 684; r in [-250, 798]
-    ldi r22, 228
-    ldi r23, 180
+    mul r20, r26
+    sub r8, r0
+    sbc r9, r1
+    mul r21, r27
+    sub r8, r0
+    sbc r9, r1
+    ; layer 1; r in [-668, 765]
+    lpm r22, Z+
+    lpm r23, Z+
+    lpm r26, Z+
+    lpm r27, Z+
     movw r20, r10
     sub r20, r14
     sbc r21, r15
@@ -5140,9 +4044,13 @@ ctru_light_invntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    add r0, r21
-    adc r1, r25
     movw r14, r0
+    mul r20, r26
+    sub r14, r0
+    sbc r15, r1
+    mul r21, r27
+    sub r14, r0
+    sbc r15, r1
     movw r20, r12
     sub r20, r16
     sbc r21, r17
@@ -5158,15 +4066,21 @@ ctru_light_invntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    add r0, r21
-    adc r1, r25
     movw r16, r0
-    ; layer 0, factor 626; r in [-340, 765]
-    ldi r22, 48
-    ldi r23, 155
-    movw r20, r10
-    sub r20, r2
-    sbc r21, r3
+    mul r20, r26
+    sub r16, r0
+    sbc r17, r1
+    mul r21, r27
+    sub r16, r0
+    sbc r17, r1
+    ; layer 0; r in [-852, 765]
+    lpm r22, Z+
+    lpm r23, Z+
+    lpm r26, Z+
+    lpm r27, Z+
+    movw r20, r2
+    sub r20, r10
+    sbc r21, r11
     subi r20, 245
     sbci r21, 222
     add r2, r10
@@ -5179,12 +4093,16 @@ ctru_light_invntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
     movw r10, r0
-    movw r20, r12
-    sub r20, r4
-    sbc r21, r5
+    mul r20, r26
+    sub r10, r0
+    sbc r11, r1
+    mul r21, r27
+    sub r10, r0
+    sbc r11, r1
+    movw r20, r4
+    sub r20, r12
+    sbc r21, r13
     subi r20, 252
     sbci r21, 243
     add r4, r12
@@ -5197,14 +4115,18 @@ ctru_light_invntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
     movw r12, r0
-    movw r20, r14
-    sub r20, r6
-    sbc r21, r7
-    subi r20, 254
-    sbci r21, 249
+    mul r20, r26
+    sub r12, r0
+    sbc r13, r1
+    mul r21, r27
+    sub r12, r0
+    sbc r13, r1
+    movw r20, r6
+    sub r20, r14
+    sbc r21, r15
+    subi r20, 253
+    sbci r21, 246
     add r6, r14
     adc r7, r15
     mul r20, r22
@@ -5215,14 +4137,18 @@ ctru_light_invntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
     movw r14, r0
-    movw r20, r16
-    sub r20, r8
-    sbc r21, r9
-    subi r20, 254
-    sbci r21, 249
+    mul r20, r26
+    sub r14, r0
+    sbc r15, r1
+    mul r21, r27
+    sub r14, r0
+    sbc r15, r1
+    movw r20, r8
+    sub r20, r16
+    sbc r21, r17
+    subi r20, 253
+    sbci r21, 246
     add r8, r16
     adc r9, r17
     mul r20, r22
@@ -5233,37 +4159,43 @@ ctru_light_invntt:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
     movw r16, r0
+    mul r20, r26
+    sub r16, r0
+    sbc r17, r1
+    mul r21, r27
+    sub r16, r0
+    sbc r17, r1
     ; elements 0..3: K-RED (factor 3), the others had the factor in their constant
-    std Z+48, r16
-    std Z+49, r17
-    std Z+32, r14
-    std Z+33, r15
-    std Z+16, r12
-    std Z+17, r13
-    st Z+, r10
-    st Z+, r11
+    std Y+48, r16
+    std Y+49, r17
+    std Y+32, r14
+    std Y+33, r15
+    std Y+16, r12
+    std Y+17, r13
+    std Y+0, r10
+    std Y+1, r11
+    subi r28, 64
+    sbci r29, 0
     movw r20, r8
-    subi r20, 255
-    sbci r21, 252
+    subi r20, 254
+    sbci r21, 249
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+48, r0
     std Y+49, r1
     movw r20, r6
-    subi r20, 255
-    sbci r21, 252
+    subi r20, 254
+    sbci r21, 249
     mul r20, r24
     sub r0, r21
     sbc r1, r25
     std Y+32, r0
     std Y+33, r1
     movw r20, r4
-    subi r20, 254
-    sbci r21, 249
+    subi r20, 252
+    sbci r21, 243
     mul r20, r24
     sub r0, r21
     sbc r1, r25
@@ -5275,935 +4207,24 @@ ctru_light_invntt:
     mul r20, r24
     sub r0, r21
     sbc r1, r25
-    st Y+, r0
-    st Y+, r1
-    dec r26
-    breq 1f
-    rjmp .Linv1_4
-1:
-    subi r28, 144
+    std Y+0, r0
+    std Y+1, r1
+    pop r20
+    dec r20
+    breq 3f
+    push r20
+    andi r20, 7
+    breq 2f
+    sbiw r30, 28
+    adiw r28, 2
+    rjmp 1b
+2:
+    subi r28, 142
     sbci r29, 255
-    subi r30, 144
-    sbci r31, 255
-    ldi r26, 8
-.Linv1_5:
-    ldd r2, Y+0
-    ldd r3, Y+1
-    ldd r4, Y+16
-    ldd r5, Y+17
-    ldd r6, Y+32
-    ldd r7, Y+33
-    ldd r8, Y+48
-    ldd r9, Y+49
-    ldd r10, Z+0
-    ldd r11, Z+1
-    ldd r12, Z+16
-    ldd r13, Z+17
-    ldd r14, Z+32
-    ldd r15, Z+33
-    ldd r16, Z+48
-    ldd r17, Z+49
-    ; layer 2, factor 18; r in [-21, 781]
-    ldi r22, 6
-    ldi r23, 254
-    movw r20, r2
-    sub r20, r4
-    sbc r21, r5
-    subi r20, 253
-    sbci r21, 246
-    add r2, r4
-    adc r3, r5
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r4, r0
-    ; layer 2, factor 422; r in [-403, 765]
-    ldi r22, 141
-    ldi r23, 124
-    movw r20, r6
-    sub r20, r8
-    sbc r21, r9
-    subi r20, 253
-    sbci r21, 246
-    add r6, r8
-    adc r7, r9
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    movw r8, r0
-    ; layer 2, factor 38; r in [-294, 765]
-    ldi r22, 13
-    ldi r23, 167
-    movw r20, r10
-    sub r20, r12
-    sbc r21, r13
-    subi r20, 253
-    sbci r21, 246
-    add r10, r12
-    adc r11, r13
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r12, r0
-    ; layer 2, factor 720; r in [-250, 781]
-    ldi r22, 240
-    ldi r23, 176
-    movw r20, r14
-    sub r20, r16
-    sbc r21, r17
-    subi r20, 253
-    sbci r21, 246
-    add r14, r16
-    adc r15, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r16, r0
-    ; layer 1, factor 324; r in [-135, 798]
-    ldi r22, 108
-    ldi r23, 220
-    movw r20, r2
-    sub r20, r6
-    sbc r21, r7
-    subi r20, 250
-    sbci r21, 237
-    add r2, r6
-    adc r3, r7
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r6, r0
-    movw r20, r4
-    sub r20, r8
-    sbc r21, r9
-    subi r20, 254
-    sbci r21, 249
-    add r4, r8
-    adc r5, r9
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r8, r0
-    ; layer 1, factor 675; r in [-247, 798]
-    ldi r22, 225
-    ldi r23, 181
-    movw r20, r10
-    sub r20, r14
-    sbc r21, r15
-    subi r20, 250
-    sbci r21, 237
-    add r10, r14
-    adc r11, r15
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r14, r0
-    movw r20, r12
-    sub r20, r16
-    sbc r21, r17
-    subi r20, 254
-    sbci r21, 249
-    add r12, r16
-    adc r13, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r16, r0
-    ; layer 0, factor 407; r in [-470, 765]
-    ldi r22, 121
-    ldi r23, 131
-    movw r20, r10
-    sub r20, r2
-    sbc r21, r3
-    subi r20, 245
-    sbci r21, 222
-    add r2, r10
-    adc r3, r11
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r10, r0
-    movw r20, r12
-    sub r20, r4
-    sbc r21, r5
-    subi r20, 253
-    sbci r21, 246
-    add r4, r12
-    adc r5, r13
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r12, r0
-    movw r20, r14
-    sub r20, r6
-    sbc r21, r7
-    subi r20, 254
-    sbci r21, 249
-    add r6, r14
-    adc r7, r15
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r14, r0
-    movw r20, r16
-    sub r20, r8
-    sbc r21, r9
-    subi r20, 254
-    sbci r21, 249
-    add r8, r16
-    adc r9, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r16, r0
-    ; elements 0..3: K-RED (factor 3), the others had the factor in their constant
-    std Z+48, r16
-    std Z+49, r17
-    std Z+32, r14
-    std Z+33, r15
-    std Z+16, r12
-    std Z+17, r13
-    st Z+, r10
-    st Z+, r11
-    movw r20, r8
-    subi r20, 255
-    sbci r21, 252
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+48, r0
-    std Y+49, r1
-    movw r20, r6
-    subi r20, 255
-    sbci r21, 252
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+32, r0
-    std Y+33, r1
-    movw r20, r4
-    subi r20, 254
-    sbci r21, 249
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+16, r0
-    std Y+17, r1
-    movw r20, r2
-    subi r20, 251
-    sbci r21, 240
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    st Y+, r0
-    st Y+, r1
-    dec r26
-    breq 1f
-    rjmp .Linv1_5
-1:
-    subi r28, 144
-    sbci r29, 255
-    subi r30, 144
-    sbci r31, 255
-    ldi r26, 8
-.Linv1_6:
-    ldd r2, Y+0
-    ldd r3, Y+1
-    ldd r4, Y+16
-    ldd r5, Y+17
-    ldd r6, Y+32
-    ldd r7, Y+33
-    ldd r8, Y+48
-    ldd r9, Y+49
-    ldd r10, Z+0
-    ldd r11, Z+1
-    ldd r12, Z+16
-    ldd r13, Z+17
-    ldd r14, Z+32
-    ldd r15, Z+33
-    ldd r16, Z+48
-    ldd r17, Z+49
-    ; layer 2, factor 484; r in [-124, 765]
-    ldi r22, 95
-    ldi r23, 225
-    movw r20, r4
-    sub r20, r2
-    sbc r21, r3
-    subi r20, 253
-    sbci r21, 246
-    add r2, r4
-    adc r3, r5
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r4, r0
-    ; layer 2, factor 752; r in [-271, 765]
-    ldi r22, 6
-    ldi r23, 169
-    movw r20, r8
-    sub r20, r6
-    sbc r21, r7
-    subi r20, 253
-    sbci r21, 246
-    add r6, r8
-    adc r7, r9
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    movw r8, r0
-    ; layer 2, factor 680; r in [-294, 765]
-    ldi r22, 30
-    ldi r23, 161
-    movw r20, r12
-    sub r20, r10
-    sbc r21, r11
-    subi r20, 253
-    sbci r21, 246
-    add r10, r12
-    adc r11, r13
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    movw r12, r0
-    ; layer 2, factor 135; r in [-59, 781]
-    ldi r22, 45
-    ldi r23, 241
-    movw r20, r14
-    sub r20, r16
-    sbc r21, r17
-    subi r20, 253
-    sbci r21, 246
-    add r14, r16
-    adc r15, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r16, r0
-    ; layer 1, factor 480; r in [-185, 765]
-    ldi r22, 160
-    ldi r23, 203
-    movw r20, r2
-    sub r20, r6
-    sbc r21, r7
-    subi r20, 250
-    sbci r21, 237
-    add r2, r6
-    adc r3, r7
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    movw r6, r0
-    movw r20, r4
-    sub r20, r8
-    sbc r21, r9
-    subi r20, 254
-    sbci r21, 249
-    add r4, r8
-    adc r5, r9
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    movw r8, r0
-    ; layer 1, factor 231; r in [-139, 765]
-    ldi r22, 77
-    ldi r23, 231
-    movw r20, r10
-    sub r20, r14
-    sbc r21, r15
-    subi r20, 250
-    sbci r21, 237
-    add r10, r14
-    adc r11, r15
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r14, r0
-    movw r20, r12
-    sub r20, r16
-    sbc r21, r17
-    subi r20, 254
-    sbci r21, 249
-    add r12, r16
-    adc r13, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r16, r0
-    ; layer 0, factor 638; r in [-491, 765]
-    ldi r22, 213
-    ldi r23, 100
-    movw r20, r2
-    sub r20, r10
-    sbc r21, r11
-    subi r20, 245
-    sbci r21, 222
-    add r2, r10
-    adc r3, r11
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    movw r10, r0
-    movw r20, r4
-    sub r20, r12
-    sbc r21, r13
-    subi r20, 253
-    sbci r21, 246
-    add r4, r12
-    adc r5, r13
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    movw r12, r0
-    movw r20, r6
-    sub r20, r14
-    sbc r21, r15
-    subi r20, 254
-    sbci r21, 249
-    add r6, r14
-    adc r7, r15
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    movw r14, r0
-    movw r20, r8
-    sub r20, r16
-    sbc r21, r17
-    subi r20, 254
-    sbci r21, 249
-    add r8, r16
-    adc r9, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    movw r16, r0
-    ; elements 0..3: K-RED (factor 3), the others had the factor in their constant
-    std Z+48, r16
-    std Z+49, r17
-    std Z+32, r14
-    std Z+33, r15
-    std Z+16, r12
-    std Z+17, r13
-    st Z+, r10
-    st Z+, r11
-    movw r20, r8
-    subi r20, 255
-    sbci r21, 252
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+48, r0
-    std Y+49, r1
-    movw r20, r6
-    subi r20, 255
-    sbci r21, 252
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+32, r0
-    std Y+33, r1
-    movw r20, r4
-    subi r20, 255
-    sbci r21, 252
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+16, r0
-    std Y+17, r1
-    movw r20, r2
-    subi r20, 251
-    sbci r21, 240
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    st Y+, r0
-    st Y+, r1
-    dec r26
-    breq 1f
-    rjmp .Linv1_6
-1:
-    subi r28, 144
-    sbci r29, 255
-    subi r30, 144
-    sbci r31, 255
-    ldi r26, 8
-.Linv1_7:
-    ldd r2, Y+0
-    ldd r3, Y+1
-    ldd r4, Y+16
-    ldd r5, Y+17
-    ldd r6, Y+32
-    ldd r7, Y+33
-    ldd r8, Y+48
-    ldd r9, Y+49
-    ldd r10, Z+0
-    ldd r11, Z+1
-    ldd r12, Z+16
-    ldd r13, Z+17
-    ldd r14, Z+32
-    ldd r15, Z+33
-    ldd r16, Z+48
-    ldd r17, Z+49
-    ; layer 2, factor 96; r in [-63, 765]
-    ldi r22, 32
-    ldi r23, 246
-    movw r20, r2
-    sub r20, r4
-    sbc r21, r5
-    subi r20, 253
-    sbci r21, 246
-    add r2, r4
-    adc r3, r5
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r4, r0
-    ; layer 2, factor 200; r in [-347, 765]
-    ldi r22, 67
-    ldi r23, 149
-    movw r20, r6
-    sub r20, r8
-    sbc r21, r9
-    subi r20, 253
-    sbci r21, 246
-    add r6, r8
-    adc r7, r9
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r8, r0
-    ; layer 2, factor 459; r in [-165, 781]
-    ldi r22, 153
-    ldi r23, 205
-    movw r20, r10
-    sub r20, r12
-    sbc r21, r13
-    subi r20, 253
-    sbci r21, 246
-    add r10, r12
-    adc r11, r13
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r12, r0
-    ; layer 2, factor 764; r in [-267, 781]
-    ldi r22, 2
-    ldi r23, 170
-    movw r20, r16
-    sub r20, r14
-    sbc r21, r15
-    subi r20, 253
-    sbci r21, 246
-    add r14, r16
-    adc r15, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    sub r0, r20
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r16, r0
-    ; layer 1, factor 757; r in [-36, 765]
-    ldi r22, 4
-    ldi r23, 255
-    movw r20, r6
-    sub r20, r2
-    sbc r21, r3
-    subi r20, 250
-    sbci r21, 237
-    add r2, r6
-    adc r3, r7
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    movw r6, r0
-    movw r20, r8
-    sub r20, r4
-    sbc r21, r5
-    subi r20, 254
-    sbci r21, 249
-    add r4, r8
-    adc r5, r9
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    movw r8, r0
-    ; layer 1, factor 744; r in [-51, 1020]
-    ldi r22, 8
-    ldi r23, 83
-    movw r20, r14
-    sub r20, r10
-    sbc r21, r11
-    subi r20, 250
-    sbci r21, 237
-    add r10, r14
-    adc r11, r15
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r20
-    adc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r14, r0
-    movw r20, r16
-    sub r20, r12
-    sbc r21, r13
-    subi r20, 254
-    sbci r21, 249
-    add r12, r16
-    adc r13, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r20
-    adc r1, r25
-    sub r0, r21
-    sbc r1, r25
-    movw r16, r0
-    ; layer 0, factor 432; r in [-194, 828]
-    ldi r22, 144
-    ldi r23, 208
-    movw r20, r2
-    sub r20, r10
-    sbc r21, r11
-    subi r20, 245
-    sbci r21, 222
-    add r2, r10
-    adc r3, r11
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r10, r0
-    movw r20, r4
-    sub r20, r12
-    sbc r21, r13
-    subi r20, 253
-    sbci r21, 246
-    add r4, r12
-    adc r5, r13
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r12, r0
-    movw r20, r6
-    sub r20, r14
-    sbc r21, r15
-    subi r20, 254
-    sbci r21, 249
-    add r6, r14
-    adc r7, r15
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r14, r0
-    movw r20, r8
-    sub r20, r16
-    sbc r21, r17
-    subi r20, 254
-    sbci r21, 249
-    add r8, r16
-    adc r9, r17
-    mul r20, r22
-    movw r18, r0
-    mul r21, r23
-    add r18, r0
-    adc r19, r1
-    mul r18, r24
-    sub r0, r19
-    sbc r1, r25
-    add r0, r21
-    adc r1, r25
-    movw r16, r0
-    ; elements 0..3: K-RED (factor 3), the others had the factor in their constant
-    std Z+48, r16
-    std Z+49, r17
-    std Z+32, r14
-    std Z+33, r15
-    std Z+16, r12
-    std Z+17, r13
-    st Z+, r10
-    st Z+, r11
-    movw r20, r8
-    subi r20, 255
-    sbci r21, 252
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+48, r0
-    std Y+49, r1
-    movw r20, r6
-    subi r20, 255
-    sbci r21, 252
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+32, r0
-    std Y+33, r1
-    movw r20, r4
-    subi r20, 254
-    sbci r21, 249
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    std Y+16, r0
-    std Y+17, r1
-    movw r20, r2
-    subi r20, 251
-    sbci r21, 240
-    mul r20, r24
-    sub r0, r21
-    sbc r1, r25
-    st Y+, r0
-    st Y+, r1
-    dec r26
-    breq 1f
-    rjmp .Linv1_7
-1:
-    subi r28, 144
+    rjmp 1b
+3:
+    ; back to the first block
+    subi r28, 142
     sbci r29, 3
     movw r30, r28
     subi r30, 128
@@ -6232,14 +4253,14 @@ ctru_light_invntt:
     ldd r15, Y+1
     ldd r16, Z+0
     ldd r17, Z+1
-    ; layer 2, factor 712; r in [-29, 765]
+    ; layer 2, factor 712; r in [-33, 765]
     ldi r22, 19
     ldi r23, 250
     movw r20, r4
     sub r20, r2
     sbc r21, r3
-    subi r20, 254
-    sbci r21, 249
+    subi r20, 253
+    sbci r21, 246
     add r2, r4
     adc r3, r5
     mul r20, r22
@@ -6251,14 +4272,14 @@ ctru_light_invntt:
     sub r0, r19
     sbc r1, r25
     movw r4, r0
-    ; layer 2, factor 458; r in [-412, 765]
+    ; layer 2, factor 458; r in [-414, 765]
     ldi r22, 153
     ldi r23, 120
     movw r20, r6
     sub r20, r8
     sbc r21, r9
-    subi r20, 254
-    sbci r21, 249
+    subi r20, 253
+    sbci r21, 246
     add r6, r8
     adc r7, r9
     mul r20, r22
@@ -6272,14 +4293,14 @@ ctru_light_invntt:
     sub r0, r20
     sbc r1, r25
     movw r8, r0
-    ; layer 2, factor 136; r in [-217, 765]
+    ; layer 2, factor 136; r in [-221, 765]
     ldi r22, 211
     ldi r23, 186
     movw r20, r12
     sub r20, r10
     sbc r21, r11
-    subi r20, 254
-    sbci r21, 249
+    subi r20, 253
+    sbci r21, 246
     add r10, r12
     adc r11, r13
     mul r20, r22
@@ -6291,14 +4312,14 @@ ctru_light_invntt:
     sub r0, r19
     sbc r1, r25
     movw r12, r0
-    ; layer 2, factor 27; r in [-19, 776]
+    ; layer 2, factor 27; r in [-23, 780]
     ldi r22, 9
     ldi r23, 253
     movw r20, r14
     sub r20, r16
     sbc r21, r17
-    subi r20, 254
-    sbci r21, 249
+    subi r20, 253
+    sbci r21, 246
     add r14, r16
     adc r15, r17
     mul r20, r22
@@ -6312,14 +4333,14 @@ ctru_light_invntt:
     add r0, r21
     adc r1, r25
     movw r16, r0
-    ; layer 1, factor 173; r in [-343, 765]
+    ; layer 1, factor 173; r in [-355, 765]
     ldi r22, 58
     ldi r23, 152
     movw r20, r2
     sub r20, r6
     sbc r21, r7
-    subi r20, 253
-    sbci r21, 246
+    subi r20, 251
+    sbci r21, 240
     add r2, r6
     adc r3, r7
     mul r20, r22
@@ -6355,14 +4376,14 @@ ctru_light_invntt:
     sub r0, r21
     sbc r1, r25
     movw r8, r0
-    ; layer 1, factor 40; r in [-19, 1020]
+    ; layer 1, factor 40; r in [-21, 1020]
     ldi r22, 13
     ldi r23, 81
     movw r20, r10
     sub r20, r14
     sbc r21, r15
-    subi r20, 252
-    sbci r21, 243
+    subi r20, 251
+    sbci r21, 240
     add r10, r14
     adc r11, r15
     mul r20, r22
@@ -6394,14 +4415,14 @@ ctru_light_invntt:
     add r0, r20
     adc r1, r25
     movw r16, r0
-    ; layer 0, factor 240; r in [-148, 765]
+    ; layer 0, factor 240; r in [-178, 765]
     ldi r22, 80
     ldi r23, 230
     movw r20, r2
     sub r20, r10
     sbc r21, r11
-    subi r20, 250
-    sbci r21, 237
+    subi r20, 247
+    sbci r21, 228
     add r2, r10
     adc r3, r11
     mul r20, r22
@@ -6574,8 +4595,8 @@ ctru_light_invntt:
     st Z+, r0
     st Z+, r1
     movw r20, r2
-    subi r20, 252
-    sbci r21, 243
+    subi r20, 247
+    sbci r21, 228
     mul r20, r22
     movw r18, r0
     mul r21, r23

@@ -12,6 +12,7 @@ Multiplication by a constant c (result in r1:r0, never larger than about 1100):
 so r = +-c*v mod q.  The sign is chosen freely; the butterfly swaps add and subtract."""
 import re
 import sys
+from tree import ROOT, digits, factor
 Q = 769
 INV3 = pow(3, -1, Q)
 out = []
@@ -21,13 +22,13 @@ def o(s):
     out.append('    ' + s)
 def lab(s): out.append(s + ':')
 def com(s): out.append('    ; ' + s)
-def brv6(k): return int(f'{k:06b}'[::-1], 2)
-ZETA = [pow(5, brv6(k), Q) for k in range(64)]
 
 C = [(2*i + 2, 2*i + 3) for i in range(8)]     # eight coefficients: r2..r17
 T0, T1 = 18, 19                                # product
 XA, XB = 22, 23                                # constants x0, x1 of the current zeta
 THREE, ZERO = 24, 25
+Y0, Y1 = 26, 27                                # digits y0, y1 where a loop loads them
+D0 = (20, 21)                                  # difference, or product
 
 class Mul:
     """Best (sign, x0, y0, x1, y1) for the constant c and high bytes up to hmax."""
@@ -66,6 +67,24 @@ class Mul:
             for _ in range(abs(y)):
                 o(f"{'sub' if y > 0 else 'add'} r0, r{r}"); o(f"{'sbc' if y > 0 else 'adc'} r1, r{ZERO}")
 
+class Slot:
+    """The constants of one place in a rolled body, with digits of 0 and more in registers:
+    r = 3*T0 - T1 - y0*lo - y1*hi, for high bytes up to hmax"""
+    def __init__(self, nodes, hmax):
+        self.bytes, self.rlo, self.rhi = [], 0, 765
+        for k in nodes:
+            (x0, y0, x1, y1), lo = digits(factor(k), hmax)
+            self.bytes.append((x0, x1, y0, y1)); self.rlo = min(self.rlo, lo)
+    def load(self):
+        for r in (XA, XB, Y0, Y1): o(f'lpm r{r}, Z+')
+    def mul(self, v, to):
+        """to = c*v mod q, range [rlo, rhi]"""
+        lo, hi = v
+        o(f'mul r{lo}, r{XA}'); o(f'movw r{T0}, r0')
+        o(f'mul r{hi}, r{XB}'); o(f'add r{T0}, r0'); o(f'adc r{T1}, r1')
+        o(f'mul r{T0}, r{THREE}'); o(f'sub r0, r{T1}'); o(f'sbc r1, r{ZERO}'); o(f'movw r{to[0]}, r0')
+        for y, r in ((Y0, lo), (Y1, hi)): o(f'mul r{r}, r{y}'); o(f'sub r{to[0]}, r0'); o(f'sbc r{to[1]}, r1')
+
 def prologue(name, first=2):
     out.append(f'\n    .section .text.{name}, "ax", @progbits\n    .global {name}\n    .type {name}, @function'); lab(name)
     for r in list(range(first, 18)) + [28, 29]: o(f'push r{r}')
@@ -90,7 +109,7 @@ def ct3(iv, k):
     for layer in range(3):
         step = 4 >> layer
         for g in range(1 << layer):
-            z = ZETA[(k << layer) + g]
+            z = ROOT[(k << layer) + g]
             bs = [2*step*g + j + step for j in range(step)]
             m = Mul(z, max(iv[b][1] for b in bs) >> 8)
             com(f'layer {layer}, zeta = {z} = {m.s}*3*({m.x0} + 256*{m.y0}); 256*zeta/3 ~ {m.x1} + 256*{m.y1}; r in [{m.rlo}, {m.rhi}]')
@@ -111,22 +130,35 @@ def p1_store(get):
             if i: o(f'std {ptr}+0, r{lo}'); o(f'std {ptr}+1, r{hi}')
             else: o(f'st {ptr}+, r{lo}'); o(f'st {ptr}+, r{hi}')
         if i: o('dec r29'); o('dec r31')
-# ---- pass with stride 8 coefficients: Y = p, Z = p + 64 bytes
+# ---- pass with stride 8 coefficients: Y = p, 64 bytes on for the upper half
+def rolled(name, slots, load, body, store):
+    """a pass over 64 blocks, eight of them for each set of constants; the count waits on the stack"""
+    out.append(f'\n    .section .progmem.data.{name}, "a", @progbits'); lab(name); com('x0, x1, y0, y1')
+    for g in range(8):
+        for slot in slots: o('.byte ' + ', '.join(map(str, slot.bytes[g])))
+    out.append(f'    .section .text.{name[:name.rindex("_")]}')
+    size = 4*len(slots)
+    o(f'ldi r30, lo8({name})'); o(f'ldi r31, hi8({name})'); o('ldi r20, 64'); o('push r20')
+    lab('1')
+    load(); body(); store()
+    o('pop r20'); o('dec r20'); o('breq 3f'); o('push r20'); o('andi r20, 7'); o('breq 2f')
+    o(f'sbiw r30, {size}'); o('adiw r28, 2'); o('rjmp 1b')
+    lab('2'); o('subi r28, lo8(-114)'); o('sbci r29, hi8(-114)'); o('rjmp 1b')
+    lab('3'); com('back to the first block'); o('subi r28, lo8(910)'); o('sbci r29, hi8(910)')
+def far(n): o(f'subi r28, lo8({-n})'); o(f'sbci r29, hi8({-n})')
 def p2_load():
     for e in range(8):
-        ptr = 'YZ'[e >> 2]
-        o(f'ldd r{C[e][0]}, {ptr}+{16*(e & 3)}'); o(f'ldd r{C[e][1]}, {ptr}+{16*(e & 3) + 1}')
+        if e == 4: far(64)
+        o(f'ldd r{C[e][0]}, Y+{16*(e & 3)}'); o(f'ldd r{C[e][1]}, Y+{16*(e & 3) + 1}')
 def p2_store(get):
     for e in range(7, -1, -1):
-        ptr = 'YZ'[e >> 2]; lo, hi = get(e)
-        if e & 3: o(f'std {ptr}+{16*(e & 3)}, r{lo}'); o(f'std {ptr}+{16*(e & 3) + 1}, r{hi}')
-        else: o(f'st {ptr}+, r{lo}'); o(f'st {ptr}+, r{hi}')
-
+        if e == 3: far(-64)
+        lo, hi = get(e); o(f'std Y+{16*(e & 3)}, r{lo}'); o(f'std Y+{16*(e & 3) + 1}, r{hi}')
 CANON = True                      # inverse NTT: reduce the output to 0..768 (6 cycles each)
 IN_LO, IN_HI = -769, 1024         # forward NTT input contract
 def ntt():
     K = 8*Q                       # offset that keeps every value nonnegative
-    CNT, KL, KH, GRP = 20, 26, 27, 21
+    CNT, KL, KH = 20, 26, 27
     D = (-255*INV3) % Q           # the final step adds 255; cancelled by adding D to x[0..7]
     prologue('ctru_light_ntt')
     o('movw r28, r24'); o('movw r30, r24')
@@ -145,7 +177,7 @@ def ntt():
     com(f'pass 1 values in [{min(i[0] for i in iv)}, {max(i[1] for i in iv)}]')
     p1_store(lambda e: C[e])
     o(f'dec r{CNT}'); o('breq 1f'); o('rjmp .Lntt1'); lab('1')
-    o('subi r28, 128'); o('sbci r29, 0'); o('movw r30, r28'); o('adiw r30, 32'); o('adiw r30, 32')
+    o('subi r28, 128'); o('sbci r29, 0')
     worst = (0, 0)
     for g in range(8):
         o(f'ldi r{CNT}, 8'); lab(f'.Lntt2_{g}')
@@ -158,10 +190,9 @@ def ntt():
             lo, hi = C[e]
             o(f'mul r{lo}, r{THREE}'); o(f'com r{hi}'); o(f'add r0, r{hi}'); o(f'adc r1, r{ZERO}')
             return 0, 1
-        p2_store(get)
+        p2_store(get); o('adiw r28, 2')
         o(f'dec r{CNT}'); o('breq 1f'); o(f'rjmp .Lntt2_{g}'); lab('1')
-        if g < 7:
-            for r in (28, 30): o(f'subi r{r}, lo8(-112)'); o(f'sbci r{r + 1}, hi8(-112)')
+        if g < 7: far(112)
     olo, ohi = 255 - (worst[1] >> 8), 765 + 255
     com(f'values before the last step at most {worst[1]}; output in [{olo}, {ohi}]')
     epilogue('ctru_light_ntt')
@@ -183,7 +214,7 @@ def gs3(iv, k, f):
     for layer in (2, 1, 0):
         step = 4 >> layer
         for g in range(1 << layer):
-            z = pow(ZETA[(k << layer) + g], -1, Q)*(f if layer == 0 else 1) % Q
+            z = pow(ROOT[(k << layer) + g], -1, Q)*(f if layer == 0 else 1) % Q
             aa = [2*step*g + j for j in range(step)]
             def plan(s):
                 r = []
@@ -202,31 +233,42 @@ def inv(inl, inh, factor):
     """factor: total constant applied to the result (includes 1/64)"""
     CNT = 26
     prologue('ctru_light_invntt')
-    o('movw r28, r24'); o('movw r30, r24'); o('adiw r30, 32'); o('adiw r30, 32')
+    o('movw r28, r24')
     o(f'ldi r{THREE}, 3'); o(f'ldi r{ZERO}, 0')
-    ends = []
-    for g in range(8):
-        o(f'ldi r{CNT}, 8'); lab(f'.Linv1_{g}')
-        p2_load()
-        iv = [(inl, inh)]*8
-        gs3(iv, 8 + g, 3)
+    iv = [(inl, inh)]*8
+    plan = []
+    for layer, g in ((layer, g) for layer in (2, 1, 0) for g in range(1 << layer)):
+        step = 4 >> layer
+        pairs = []
+        for x in (2*step*g + j for j in range(step)):
+            y = x + step
+            lift = up(iv[x][0] - iv[y][1]); pairs.append((x, y, lift, iv[x][1] - iv[y][0] + lift))
+        slot = Slot([(8 + i << layer) + g for i in range(8)], max(high for *_, high in pairs) >> 8)
+        plan.append((layer, slot, pairs))
+        for x, y, *_ in pairs:
+            iv[x], iv[y] = (iv[x][0] + iv[y][0], iv[x][1] + iv[y][1]), (slot.rlo, slot.rhi)
+            assert -32768 <= iv[x][0] and iv[x][1] < 32768
+    def body():
+        for layer, slot, pairs in plan:
+            com(f'layer {layer}; r in [{slot.rlo}, {slot.rhi}]'); slot.load()
+            for x, y, lift, _ in pairs:
+                o(f'movw r20, r{C[x][0]}'); o(f'sub r20, r{C[y][0]}'); o(f'sbc r21, r{C[y][1]}')
+                if lift: o(f'subi r20, lo8(-{lift})'); o(f'sbci r21, hi8(-{lift})')
+                o(f'add r{C[x][0]}, r{C[y][0]}'); o(f'adc r{C[x][1]}, r{C[y][1]}')
+                slot.mul(D0, C[y])
         com('elements 0..3: K-RED (factor 3), the others had the factor in their constant')
-        res = list(iv)
-        def get(e):
-            if e >= 4: return C[e]
-            lo, hi = C[e]; K = up(iv[e][0])
-            if K:
-                o(f'movw r20, r{lo}'); o(f'subi r20, lo8(-{K})'); o(f'sbci r21, hi8(-{K})'); lo, hi = 20, 21
-            o(f'mul r{lo}, r{THREE}'); o(f'sub r0, r{hi}'); o(f'sbc r1, r{ZERO}')
-            assert iv[e][1] + K < 65536
-            res[e] = (-((iv[e][1] + K) >> 8), 765)
-            return 0, 1
-        p2_store(get)
-        ends.append((min(r[0] for r in res), max(r[1] for r in res)))
-        o(f'dec r{CNT}'); o('breq 1f'); o(f'rjmp .Linv1_{g}'); lab('1')
-        if g < 7:
-            for r in (28, 30): o(f'subi r{r}, lo8(-112)'); o(f'sbci r{r + 1}, hi8(-112)')
-    o('subi r28, lo8(912)'); o('sbci r29, hi8(912)')
+    res = list(iv)
+    def get(e):
+        if e >= 4: return C[e]
+        lo, hi = C[e]; K = up(iv[e][0])
+        if K:
+            o(f'movw r20, r{lo}'); o(f'subi r20, lo8(-{K})'); o(f'sbci r21, hi8(-{K})'); lo, hi = 20, 21
+        o(f'mul r{lo}, r{THREE}'); o(f'sub r0, r{hi}'); o(f'sbc r1, r{ZERO}')
+        assert iv[e][1] + K < 65536
+        res[e] = (-((iv[e][1] + K) >> 8), 765)
+        return 0, 1
+    rolled('ctru_light_invntt_constants', [slot for _, slot, _ in plan], p2_load, body, lambda: p2_store(get))
+    ends = [(min(r[0] for r in res), max(r[1] for r in res))]*8
     o('movw r30, r28'); o('subi r30, lo8(-128)'); o('sbci r31, hi8(-128)')
     o(f'ldi r{CNT}, 64'); lab('.Linv2')
     p1_load(lambda e: None)
@@ -287,7 +329,7 @@ ctru_bma_z:                        ; per block: -w/3 (at most 384), w/-9, 1/(-9w
     root = {}
     for w in range(1, Q): root.setdefault(w*w % Q, []).append(w)
     for i in range(64):
-        z = ZETA[32 + i//2]*(1 if i % 2 == 0 else -1) % Q
+        z = ROOT[32 + i//2]*(1 if i % 2 == 0 else -1) % Q
         w, = [w for w in root[z] if -w*INV3 % Q <= 384]
         i9 = pow(-9, -1, Q)
         o('.word ' + ', '.join(map(str, (-w*INV3 % Q, w*i9 % Q, WI + (pow(w, -1, Q)*i9 - WI) % Q))))

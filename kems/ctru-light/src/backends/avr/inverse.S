@@ -681,63 +681,63 @@ ctru_light_roots:
     .word 610, 647
     .word 177, 266
     .word 208, 426
-    .word 677, 508
-    .word 448, 33
     .word 604, 218
-    .word 536, 326
-    .word 22, 672
-    .word 595, 631
+    .word 233, 443
+    .word 321, 736
+    .word 92, 261
     .word 658, 137
     .word 39, 734
+    .word 174, 138
+    .word 747, 97
     .word 175, 146
-    .word 84, 176
+    .word 685, 593
     .word 690, 650
     .word 485, 457
-    .word 370, 651
+    .word 399, 118
     .word 639, 395
+    .word 183, 106
     .word 580, 349
-    .word 586, 663
+    .word 327, 659
+    .word 489, 101
     .word 7, 574
     .word 434, 555
-    .word 489, 101
-    .word 327, 659
     .word 550, 396
     .word 264, 56
-    .word 301, 67
+    .word 468, 702
     .word 206, 460
-    .word 530, 498
-    .word 562, 653
-    .word 332, 26
-    .word 590, 695
-    .word 74, 179
+    .word 179, 74
+    .word 437, 743
+    .word 207, 116
+    .word 239, 271
+    .word 695, 590
     .word 743, 437
     .word 116, 207
-    .word 271, 239
-    .word 309, 563
-    .word 702, 468
-    .word 713, 505
+    .word 498, 530
     .word 373, 219
-    .word 110, 442
+    .word 713, 505
+    .word 460, 206
+    .word 67, 301
     .word 668, 280
-    .word 214, 335
-    .word 195, 762
-    .word 106, 183
-    .word 420, 189
+    .word 659, 327
+    .word 574, 7
+    .word 555, 434
     .word 374, 130
     .word 118, 399
-    .word 312, 284
-    .word 119, 79
-    .word 593, 685
-    .word 623, 594
+    .word 349, 580
+    .word 663, 586
+    .word 631, 595
+    .word 97, 747
     .word 35, 730
     .word 632, 111
-    .word 138, 174
-    .word 97, 747
-    .word 443, 233
+    .word 119, 79
+    .word 457, 485
+    .word 146, 175
+    .word 176, 84
     .word 551, 165
-    .word 736, 321
+    .word 326, 536
+    .word 33, 448
     .word 261, 92
-    .word 343, 561
-    .word 503, 592
+    .word 126, 630
     .word 122, 159
-    .word 643, 139
+    .word 343, 561
+    .word 266, 177
