@@ -3006,6 +3006,117 @@ ctru_light_basemul:
     ; product modulo x^4 - w
     lpm r20, Z+
     lpm r21, Z+
+    movw r26, r28
+    adiw r26, 8
+    rcall .Lbma_product
+    ; product modulo x^4 + w
+    ldi r24, 1
+    ldi r25, 3
+    sub r24, r20
+    sbc r25, r21
+    movw r20, r24
+    lds r2, ctru_bma_vars+4+0
+    lds r3, ctru_bma_vars+4+1
+    lds r4, ctru_bma_vars+4+2
+    lds r5, ctru_bma_vars+4+3
+    lds r6, ctru_bma_vars+4+4
+    lds r7, ctru_bma_vars+4+5
+    lds r8, ctru_bma_vars+4+6
+    lds r9, ctru_bma_vars+4+7
+    lds r10, ctru_bma_vars+4+8
+    lds r11, ctru_bma_vars+4+9
+    lds r12, ctru_bma_vars+4+10
+    lds r13, ctru_bma_vars+4+11
+    lds r14, ctru_bma_vars+4+12
+    lds r15, ctru_bma_vars+4+13
+    lds r16, ctru_bma_vars+4+14
+    lds r17, ctru_bma_vars+4+15
+    movw r26, r28
+    adiw r26, 16
+    rcall .Lbma_product
+    lpm r26, Z+
+    lpm r27, Z+
+    ldi r24, 4
+    mov r2, r24
+2:
+    ; c_lo = c+ + c-, and d = c+ - c- + 1538 in [567, 2509]; c_hi = d/w by 1/(-9w) in r27:r26
+    ldd r24, Y+0
+    ldd r25, Y+1
+    ldd r20, Y+8
+    ldd r21, Y+9
+    movw r18, r24
+    add r24, r20
+    adc r25, r21
+    st Y+, r24
+    st Y+, r25
+    sub r18, r20
+    sbc r19, r21
+    subi r18, 254
+    sbci r19, 249
+    mul r18, r27
+    movw r24, r0
+    mul r19, r27
+    add r25, r0
+    mul r19, r26
+    add r24, r0
+    adc r25, r1
+    mul r18, r26
+    add r24, r1
+    adc r25, r23
+    mul r0, r22
+    sub r24, r0
+    sbc r25, r1
+    mul r24, r22
+    sub r0, r25
+    sbc r1, r23
+    std Y+6, r0
+    std Y+7, r1
+    dec r2
+    brne 2b
+    adiw r28, 8
+    cpi r30, lo8(ctru_bma_zend)
+    breq 1f
+    rjmp .Lbma
+1:
+    ; what is left of the last block
+    sts ctru_bma_vars+4+0, r23
+    sts ctru_bma_vars+4+1, r23
+    sts ctru_bma_vars+4+2, r23
+    sts ctru_bma_vars+4+3, r23
+    sts ctru_bma_vars+4+4, r23
+    sts ctru_bma_vars+4+5, r23
+    sts ctru_bma_vars+4+6, r23
+    sts ctru_bma_vars+4+7, r23
+    sts ctru_bma_vars+4+8, r23
+    sts ctru_bma_vars+4+9, r23
+    sts ctru_bma_vars+4+10, r23
+    sts ctru_bma_vars+4+11, r23
+    sts ctru_bma_vars+4+12, r23
+    sts ctru_bma_vars+4+13, r23
+    sts ctru_bma_vars+4+14, r23
+    sts ctru_bma_vars+4+15, r23
+    pop r29
+    pop r28
+    pop r17
+    pop r16
+    pop r15
+    pop r14
+    pop r13
+    pop r12
+    pop r11
+    pop r10
+    pop r9
+    pop r8
+    pop r7
+    pop r6
+    pop r5
+    pop r4
+    pop r3
+    pop r2
+    clr r1
+    ret
+.Lbma_product:
+    ; four coefficients below X of a product modulo x^4 - w, by w/-9 or q + w/9 in r21:r20; b is used up
     ; c_3
     mul r3, r17
     mov r24, r0
@@ -3060,8 +3171,8 @@ ctru_light_basemul:
     mul r19, r22
     sub r0, r24
     sbc r1, r23
-    std Y+6, r0
-    std Y+7, r1
+    st -X, r1
+    st -X, r0
     ; b_3 *= w
     mul r16, r21
     movw r24, r0
@@ -3137,8 +3248,8 @@ ctru_light_basemul:
     mul r19, r22
     sub r0, r24
     sbc r1, r23
-    std Y+4, r0
-    std Y+5, r1
+    st -X, r1
+    st -X, r0
     ; b_2 *= w
     mul r14, r21
     movw r24, r0
@@ -3214,8 +3325,8 @@ ctru_light_basemul:
     mul r19, r22
     sub r0, r24
     sbc r1, r23
-    std Y+2, r0
-    std Y+3, r1
+    st -X, r1
+    st -X, r0
     ; b_1 *= w
     mul r12, r21
     movw r24, r0
@@ -3291,470 +3402,8 @@ ctru_light_basemul:
     mul r19, r22
     sub r0, r24
     sbc r1, r23
-    std Y+0, r0
-    std Y+1, r1
-    ; product modulo x^4 + w
-    lds r2, ctru_bma_vars+4+0
-    lds r3, ctru_bma_vars+4+1
-    lds r4, ctru_bma_vars+4+2
-    lds r5, ctru_bma_vars+4+3
-    lds r6, ctru_bma_vars+4+4
-    lds r7, ctru_bma_vars+4+5
-    lds r8, ctru_bma_vars+4+6
-    lds r9, ctru_bma_vars+4+7
-    lds r10, ctru_bma_vars+4+8
-    lds r11, ctru_bma_vars+4+9
-    lds r12, ctru_bma_vars+4+10
-    lds r13, ctru_bma_vars+4+11
-    lds r14, ctru_bma_vars+4+12
-    lds r15, ctru_bma_vars+4+13
-    lds r16, ctru_bma_vars+4+14
-    lds r17, ctru_bma_vars+4+15
-    lpm r26, Z+
-    lpm r27, Z+
-    ; c_3
-    mul r3, r17
-    mov r24, r0
-    mul r2, r16
-    movw r18, r0
-    mul r2, r17
-    add r19, r0
-    adc r24, r1
-    mul r3, r16
-    add r19, r0
-    adc r24, r1
-    mul r5, r15
-    add r24, r0
-    mul r4, r14
-    add r18, r0
-    adc r19, r1
-    adc r24, r23
-    mul r4, r15
-    add r19, r0
-    adc r24, r1
-    mul r5, r14
-    add r19, r0
-    adc r24, r1
-    mul r7, r13
-    add r24, r0
-    mul r6, r12
-    add r18, r0
-    adc r19, r1
-    adc r24, r23
-    mul r6, r13
-    add r19, r0
-    adc r24, r1
-    mul r7, r12
-    add r19, r0
-    adc r24, r1
-    mul r9, r11
-    add r24, r0
-    mul r8, r10
-    add r18, r0
-    adc r19, r1
-    adc r24, r23
-    mul r8, r11
-    add r19, r0
-    adc r24, r1
-    mul r9, r10
-    add r19, r0
-    adc r24, r1
-    ; n = C>>8 - 3*C0 >= 0; r1:r0 = 3*n0 - n1 = -9*C in [-206, 765]
-    mul r18, r22
-    sub r19, r0
-    sbc r24, r1
-    mul r19, r22
-    sub r0, r24
-    sbc r1, r23
-    ldd r24, Y+6
-    ldd r25, Y+7
-    movw r18, r24
-    add r24, r0
-    adc r25, r1
-    std Y+6, r24
-    std Y+7, r25
-    sub r18, r0
-    sbc r19, r1
-    subi r18, 254
-    sbci r19, 249
-    ; d = c+ - c- + 1538 in [567, 2509]; c_hi = d/w
-    mul r18, r27
-    movw r24, r0
-    mul r19, r27
-    add r25, r0
-    mul r19, r26
-    add r24, r0
-    adc r25, r1
-    mul r18, r26
-    add r24, r1
-    adc r25, r23
-    mul r0, r22
-    sub r24, r0
-    sbc r25, r1
-    mul r24, r22
-    sub r0, r25
-    sbc r1, r23
-    std Y+14, r0
-    std Y+15, r1
-    ; b_3 *= -w
-    mul r16, r21
-    movw r24, r0
-    mul r17, r21
-    add r25, r0
-    mul r17, r20
-    add r24, r0
-    adc r25, r1
-    mul r16, r20
-    add r24, r1
-    adc r25, r23
-    mul r0, r22
-    sub r0, r24
-    sbc r1, r25
-    movw r24, r0
-    subi r24, 80
-    sbci r25, 241
-    mul r24, r22
-    com r25
-    add r0, r25
-    adc r1, r23
-    movw r16, r0
-    ; c_2
-    mul r3, r15
-    mov r24, r0
-    mul r2, r14
-    movw r18, r0
-    mul r2, r15
-    add r19, r0
-    adc r24, r1
-    mul r3, r14
-    add r19, r0
-    adc r24, r1
-    mul r5, r13
-    add r24, r0
-    mul r4, r12
-    add r18, r0
-    adc r19, r1
-    adc r24, r23
-    mul r4, r13
-    add r19, r0
-    adc r24, r1
-    mul r5, r12
-    add r19, r0
-    adc r24, r1
-    mul r7, r11
-    add r24, r0
-    mul r6, r10
-    add r18, r0
-    adc r19, r1
-    adc r24, r23
-    mul r6, r11
-    add r19, r0
-    adc r24, r1
-    mul r7, r10
-    add r19, r0
-    adc r24, r1
-    mul r9, r17
-    add r24, r0
-    mul r8, r16
-    add r18, r0
-    adc r19, r1
-    adc r24, r23
-    mul r8, r17
-    add r19, r0
-    adc r24, r1
-    mul r9, r16
-    add r19, r0
-    adc r24, r1
-    ; n = C>>8 - 3*C0 >= 0; r1:r0 = 3*n0 - n1 = -9*C in [-206, 765]
-    mul r18, r22
-    sub r19, r0
-    sbc r24, r1
-    mul r19, r22
-    sub r0, r24
-    sbc r1, r23
-    ldd r24, Y+4
-    ldd r25, Y+5
-    movw r18, r24
-    add r24, r0
-    adc r25, r1
-    std Y+4, r24
-    std Y+5, r25
-    sub r18, r0
-    sbc r19, r1
-    subi r18, 254
-    sbci r19, 249
-    ; d = c+ - c- + 1538 in [567, 2509]; c_hi = d/w
-    mul r18, r27
-    movw r24, r0
-    mul r19, r27
-    add r25, r0
-    mul r19, r26
-    add r24, r0
-    adc r25, r1
-    mul r18, r26
-    add r24, r1
-    adc r25, r23
-    mul r0, r22
-    sub r24, r0
-    sbc r25, r1
-    mul r24, r22
-    sub r0, r25
-    sbc r1, r23
-    std Y+12, r0
-    std Y+13, r1
-    ; b_2 *= -w
-    mul r14, r21
-    movw r24, r0
-    mul r15, r21
-    add r25, r0
-    mul r15, r20
-    add r24, r0
-    adc r25, r1
-    mul r14, r20
-    add r24, r1
-    adc r25, r23
-    mul r0, r22
-    sub r0, r24
-    sbc r1, r25
-    movw r24, r0
-    subi r24, 80
-    sbci r25, 241
-    mul r24, r22
-    com r25
-    add r0, r25
-    adc r1, r23
-    movw r14, r0
-    ; c_1
-    mul r3, r13
-    mov r24, r0
-    mul r2, r12
-    movw r18, r0
-    mul r2, r13
-    add r19, r0
-    adc r24, r1
-    mul r3, r12
-    add r19, r0
-    adc r24, r1
-    mul r5, r11
-    add r24, r0
-    mul r4, r10
-    add r18, r0
-    adc r19, r1
-    adc r24, r23
-    mul r4, r11
-    add r19, r0
-    adc r24, r1
-    mul r5, r10
-    add r19, r0
-    adc r24, r1
-    mul r7, r17
-    add r24, r0
-    mul r6, r16
-    add r18, r0
-    adc r19, r1
-    adc r24, r23
-    mul r6, r17
-    add r19, r0
-    adc r24, r1
-    mul r7, r16
-    add r19, r0
-    adc r24, r1
-    mul r9, r15
-    add r24, r0
-    mul r8, r14
-    add r18, r0
-    adc r19, r1
-    adc r24, r23
-    mul r8, r15
-    add r19, r0
-    adc r24, r1
-    mul r9, r14
-    add r19, r0
-    adc r24, r1
-    ; n = C>>8 - 3*C0 >= 0; r1:r0 = 3*n0 - n1 = -9*C in [-206, 765]
-    mul r18, r22
-    sub r19, r0
-    sbc r24, r1
-    mul r19, r22
-    sub r0, r24
-    sbc r1, r23
-    ldd r24, Y+2
-    ldd r25, Y+3
-    movw r18, r24
-    add r24, r0
-    adc r25, r1
-    std Y+2, r24
-    std Y+3, r25
-    sub r18, r0
-    sbc r19, r1
-    subi r18, 254
-    sbci r19, 249
-    ; d = c+ - c- + 1538 in [567, 2509]; c_hi = d/w
-    mul r18, r27
-    movw r24, r0
-    mul r19, r27
-    add r25, r0
-    mul r19, r26
-    add r24, r0
-    adc r25, r1
-    mul r18, r26
-    add r24, r1
-    adc r25, r23
-    mul r0, r22
-    sub r24, r0
-    sbc r25, r1
-    mul r24, r22
-    sub r0, r25
-    sbc r1, r23
-    std Y+10, r0
-    std Y+11, r1
-    ; b_1 *= -w
-    mul r12, r21
-    movw r24, r0
-    mul r13, r21
-    add r25, r0
-    mul r13, r20
-    add r24, r0
-    adc r25, r1
-    mul r12, r20
-    add r24, r1
-    adc r25, r23
-    mul r0, r22
-    sub r0, r24
-    sbc r1, r25
-    movw r24, r0
-    subi r24, 80
-    sbci r25, 241
-    mul r24, r22
-    com r25
-    add r0, r25
-    adc r1, r23
-    movw r12, r0
-    ; c_0
-    mul r3, r11
-    mov r24, r0
-    mul r2, r10
-    movw r18, r0
-    mul r2, r11
-    add r19, r0
-    adc r24, r1
-    mul r3, r10
-    add r19, r0
-    adc r24, r1
-    mul r5, r17
-    add r24, r0
-    mul r4, r16
-    add r18, r0
-    adc r19, r1
-    adc r24, r23
-    mul r4, r17
-    add r19, r0
-    adc r24, r1
-    mul r5, r16
-    add r19, r0
-    adc r24, r1
-    mul r7, r15
-    add r24, r0
-    mul r6, r14
-    add r18, r0
-    adc r19, r1
-    adc r24, r23
-    mul r6, r15
-    add r19, r0
-    adc r24, r1
-    mul r7, r14
-    add r19, r0
-    adc r24, r1
-    mul r9, r13
-    add r24, r0
-    mul r8, r12
-    add r18, r0
-    adc r19, r1
-    adc r24, r23
-    mul r8, r13
-    add r19, r0
-    adc r24, r1
-    mul r9, r12
-    add r19, r0
-    adc r24, r1
-    ; n = C>>8 - 3*C0 >= 0; r1:r0 = 3*n0 - n1 = -9*C in [-206, 765]
-    mul r18, r22
-    sub r19, r0
-    sbc r24, r1
-    mul r19, r22
-    sub r0, r24
-    sbc r1, r23
-    ldd r24, Y+0
-    ldd r25, Y+1
-    movw r18, r24
-    add r24, r0
-    adc r25, r1
-    std Y+0, r24
-    std Y+1, r25
-    sub r18, r0
-    sbc r19, r1
-    subi r18, 254
-    sbci r19, 249
-    ; d = c+ - c- + 1538 in [567, 2509]; c_hi = d/w
-    mul r18, r27
-    movw r24, r0
-    mul r19, r27
-    add r25, r0
-    mul r19, r26
-    add r24, r0
-    adc r25, r1
-    mul r18, r26
-    add r24, r1
-    adc r25, r23
-    mul r0, r22
-    sub r24, r0
-    sbc r25, r1
-    mul r24, r22
-    sub r0, r25
-    sbc r1, r23
-    std Y+8, r0
-    std Y+9, r1
-    adiw r28, 16
-    cpi r30, lo8(ctru_bma_zend)
-    breq 1f
-    rjmp .Lbma
-1:
-    ; what is left of the last block
-    sts ctru_bma_vars+4+0, r23
-    sts ctru_bma_vars+4+1, r23
-    sts ctru_bma_vars+4+2, r23
-    sts ctru_bma_vars+4+3, r23
-    sts ctru_bma_vars+4+4, r23
-    sts ctru_bma_vars+4+5, r23
-    sts ctru_bma_vars+4+6, r23
-    sts ctru_bma_vars+4+7, r23
-    sts ctru_bma_vars+4+8, r23
-    sts ctru_bma_vars+4+9, r23
-    sts ctru_bma_vars+4+10, r23
-    sts ctru_bma_vars+4+11, r23
-    sts ctru_bma_vars+4+12, r23
-    sts ctru_bma_vars+4+13, r23
-    sts ctru_bma_vars+4+14, r23
-    sts ctru_bma_vars+4+15, r23
-    pop r29
-    pop r28
-    pop r17
-    pop r16
-    pop r15
-    pop r14
-    pop r13
-    pop r12
-    pop r11
-    pop r10
-    pop r9
-    pop r8
-    pop r7
-    pop r6
-    pop r5
-    pop r4
-    pop r3
-    pop r2
-    clr r1
+    st -X, r1
+    st -X, r0
     ret
     .size ctru_light_basemul, .-ctru_light_basemul
 

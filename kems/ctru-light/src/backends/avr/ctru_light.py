@@ -334,14 +334,12 @@ ctru_bma_z:                        ; per block: -w/3 (at most 384), w/-9, 1/(-9w
         i9 = pow(-9, -1, Q)
         o('.word ' + ', '.join(map(str, (-w*INV3 % Q, w*i9 % Q, WI + (pow(w, -1, Q)*i9 - WI) % Q))))
     lab('ctru_bma_zend')
-    def m1(lo, hi, zl=20, zh=21, neg=False):
-        """C = v*constant, C0 in r0, C2:C1 in r25:r24, then r25:r24 = n = C>>8 - 3*C0 = -3*C;
-        with neg r25:r24 = -n"""
+    def m1(lo, hi, zl=20, zh=21):
+        """C = v*constant, C0 in r0, C2:C1 in r25:r24, then r25:r24 = n = C>>8 - 3*C0 = -3*C"""
         o(f'mul r{lo}, r{zh}'); o('movw r24, r0'); o(f'mul r{hi}, r{zh}'); o('add r25, r0')
         o(f'mul r{hi}, r{zl}'); o('add r24, r0'); o('adc r25, r1'); o(f'mul r{lo}, r{zl}')
         o('add r24, r1'); o('adc r25, r23'); o('mul r0, r22')
-        if neg: o('sub r0, r24'); o('sbc r1, r25'); o('movw r24, r0')
-        else: o('sub r24, r0'); o('sbc r25, r1')
+        o('sub r24, r0'); o('sbc r25, r1')
     def addk(r, k):
         if k: o(f'subi r{r}, lo8(-{k})'); o(f'sbci r{r + 1}, hi8(-{k})')
     def red(lo, hi):
@@ -381,53 +379,50 @@ ctru_bma_z:                        ; per block: -w/3 (at most 384), w/-9, 1/(-9w
     bl = min(bl, 255 - ((1020*(Q - 1) >> 8) + KC >> 8))
     assert 4*ah*bh < 1 << 24 and 4*al*bl >> 8 >= 765
     outlo = -(4*ah*bh >> 16)
-    NC = 1020*(Q - 1) >> 8                      # largest n in b_j *= w
-    KN = D + -(-(NC - D) // Q)*Q                # for -n
-    assert KN >= NC and 255 - ((KN + 765) >> 8) >= 0
-    bl = min(bl, 255 - ((KN + 765) >> 8))
-    assert 4*al*bl >> 8 >= 765
-    def product(store, neg):
-        for k in range(3, -1, -1):
-            if k < 3:
-                lo, hi = B[k + 1]; com(f"b_{k + 1} *= {'-' if neg else ''}w")
-                m1(lo, hi, neg=neg); addk(24, KN if neg else KC); red(24, 25); o(f'movw r{lo}, r0')
-            com(f'c_{k}')
-            for i in range(4):
-                (xl, xh), (yl, yh) = A[i], B[(k - i) % 4]
-                if i == 0:
-                    o(f'mul r{xh}, r{yh}'); o('mov r24, r0'); o(f'mul r{xl}, r{yl}'); o('movw r18, r0')
-                else:
-                    o(f'mul r{xh}, r{yh}'); o('add r24, r0'); o(f'mul r{xl}, r{yl}'); o('add r18, r0'); o('adc r19, r1'); o('adc r24, r23')
-                for x, y in ((xl, yh), (xh, yl)): o(f'mul r{x}, r{y}'); o('add r19, r0'); o('adc r24, r1')
-            com(f'n = C>>8 - 3*C0 >= 0; r1:r0 = 3*n0 - n1 = -9*C in [{outlo}, 765]')
-            o('mul r18, r22'); o('sub r19, r0'); o('sbc r24, r1')
-            o('mul r19, r22'); o('sub r0, r24'); o('sbc r1, r23')
-            store(k)
     com('product modulo x^4 - w')
-    const()
-    product(lambda k: (o(f'std Y+{2*k}, r0'), o(f'std Y+{2*k + 1}, r1')), False)
+    const(); o('movw r26, r28'); o('adiw r26, 8'); o('rcall .Lbma_product')
     com('product modulo x^4 + w')
+    o(f'ldi r24, lo8({Q})'); o(f'ldi r25, hi8({Q})'); o('sub r24, r20'); o('sbc r25, r21'); o('movw r20, r24')
     for v, R in enumerate((A, B)):
         for j, (lo, hi) in enumerate(R): o(f'lds r{lo}, {SP}+{8*v + 2*j}'); o(f'lds r{hi}, {SP}+{8*v + 2*j + 1}')
+    o('movw r26, r28'); o('adiw r26, 16'); o('rcall .Lbma_product')
     KD = up(outlo - 765)
-    def fin(k):
-        o(f'ldd r24, Y+{2*k}'); o(f'ldd r25, Y+{2*k + 1}'); o('movw r18, r24')
-        o('add r24, r0'); o('adc r25, r1'); o(f'std Y+{2*k}, r24'); o(f'std Y+{2*k + 1}, r25')
-        o('sub r18, r0'); o('sbc r19, r1'); addk(18, KD)
-        com(f'd = c+ - c- + {KD} in [{dmin}, {dmax}]; c_hi = d/w')
-        m1(18, 19, 26, 27)
-        o('mul r24, r22'); o('sub r0, r25'); o('sbc r1, r23'); o(f'std Y+{2*k + 8}, r0'); o(f'std Y+{2*k + 9}, r1')
     dmin, dmax = outlo - 765 + KD, 765 - outlo + KD
     assert dmin*WI >> 8 >= 765                  # n >= 0
-    o('lpm r26, Z+'); o('lpm r27, Z+')          # 1/(-9w); X is free here
-    product(fin, True)
+    o('lpm r26, Z+'); o('lpm r27, Z+'); o('ldi r24, 4'); o('mov r2, r24')
+    lab('2'); com(f'c_lo = c+ + c-, and d = c+ - c- + {KD} in [{dmin}, {dmax}]; c_hi = d/w by 1/(-9w) in r27:r26')
+    o('ldd r24, Y+0'); o('ldd r25, Y+1'); o('ldd r20, Y+8'); o('ldd r21, Y+9'); o('movw r18, r24')
+    o('add r24, r20'); o('adc r25, r21'); o('st Y+, r24'); o('st Y+, r25')
+    o('sub r18, r20'); o('sbc r19, r21'); addk(18, KD)
+    m1(18, 19, 26, 27)
+    o('mul r24, r22'); o('sub r0, r25'); o('sbc r1, r23'); o('std Y+6, r0'); o('std Y+7, r1')
+    o('dec r2'); o('brne 2b')
     hi2 = dmax*(WI + Q - 1) >> 8; assert hi2 < 65536
-    o('adiw r28, 16')
+    o('adiw r28, 8')
     assert [6*i % 256 for i in range(1, 65)].index(6*64 % 256) == 63   # low byte decides
     o('cpi r30, lo8(ctru_bma_zend)'); o('breq 1f'); o('rjmp .Lbma'); lab('1')
     com('what is left of the last block')
     for i in range(16): o(f'sts {SP}+{i}, r23')
-    epilogue('ctru_light_basemul')
+    for r in [29, 28] + list(range(17, 1, -1)): o(f'pop r{r}')
+    o('clr r1'); o('ret')
+    lab('.Lbma_product')
+    com('four coefficients below X of a product modulo x^4 - w, by w/-9 or q + w/9 in r21:r20; b is used up')
+    for k in range(3, -1, -1):
+        if k < 3:
+            lo, hi = B[k + 1]; com(f'b_{k + 1} *= w')
+            m1(lo, hi); addk(24, KC); red(24, 25); o(f'movw r{lo}, r0')
+        com(f'c_{k}')
+        for i in range(4):
+            (xl, xh), (yl, yh) = A[i], B[(k - i) % 4]
+            if i == 0:
+                o(f'mul r{xh}, r{yh}'); o('mov r24, r0'); o(f'mul r{xl}, r{yl}'); o('movw r18, r0')
+            else:
+                o(f'mul r{xh}, r{yh}'); o('add r24, r0'); o(f'mul r{xl}, r{yl}'); o('add r18, r0'); o('adc r19, r1'); o('adc r24, r23')
+            for x, y in ((xl, yh), (xh, yl)): o(f'mul r{x}, r{y}'); o('add r19, r0'); o('adc r24, r1')
+        com(f'n = C>>8 - 3*C0 >= 0; r1:r0 = 3*n0 - n1 = -9*C in [{outlo}, 765]')
+        o('mul r18, r22'); o('sub r19, r0'); o('sbc r24, r1')
+        o('mul r19, r22'); o('sub r0, r24'); o('sbc r1, r23'); o('st -X, r1'); o('st -X, r0')
+    o('ret'); out.append('    .size ctru_light_basemul, .-ctru_light_basemul')
     return min(2*outlo, -(hi2 >> 8)), 1530
 
 out.append('    ; generated by ctru_light.py; do not edit.  Interface, bounds and scaling: README.md')

@@ -269,25 +269,33 @@ ctru_light_compress:
     .type ctru_light_fold_low, @function
 ctru_light_fold_low:
     ; void (v[512], p[512]): v = p0 + p1, p1 - p0
-    ; Y = p, with its upper half 256 bytes on; Z = v, with its upper half 256 bytes on
+    ; Y = p, with its upper half 256 bytes on; Z = v, with its upper half 256 bytes on; two coefficients at a time
     push r28
     push r29
     movw r28, r22
     movw r30, r24
-    clr r24
+    ldi r24, 128
 1:
-    ld r18, Y
+    ldd r18, Y+0
+    ldd r22, Y+1
     inc r29
     ld r19, Y+
+    ld r23, Y+
     dec r29
     mov r20, r18
     add r20, r19
     mov r21, r19
     sub r21, r18
+    mov r25, r22
+    add r25, r23
+    mov r0, r23
+    sub r0, r22
     inc r31
-    st Z, r21
+    std Z+0, r21
+    std Z+1, r0
     dec r31
     st Z+, r20
+    st Z+, r25
     dec r24
     brne 1b
     pop r29
@@ -300,27 +308,37 @@ ctru_light_fold_low:
     .type ctru_light_fold_high, @function
 ctru_light_fold_high:
     ; void (v[512], p[512]): v += p1 - p0, - p1 - p0
-    ; Y = p, with its upper half 256 bytes on; Z = v, with its upper half 256 bytes on
+    ; Y = p, with its upper half 256 bytes on; Z = v, with its upper half 256 bytes on; two coefficients at a time
     push r28
     push r29
     movw r28, r22
     movw r30, r24
-    clr r24
+    ldi r24, 128
 1:
-    ld r18, Y
+    ldd r18, Y+0
+    ldd r22, Y+1
     inc r29
     ld r19, Y+
+    ld r23, Y+
     dec r29
-    ld r20, Z
+    ldd r20, Z+0
+    ldd r25, Z+1
     inc r31
-    ld r21, Z
+    ldd r21, Z+0
+    ldd r0, Z+1
     add r20, r19
     sub r20, r18
     sub r21, r19
     sub r21, r18
-    st Z, r21
+    add r25, r23
+    sub r25, r22
+    sub r0, r23
+    sub r0, r22
+    std Z+0, r21
+    std Z+1, r0
     dec r31
     st Z+, r20
+    st Z+, r25
     dec r24
     brne 1b
     pop r29
@@ -333,34 +351,49 @@ ctru_light_fold_high:
     .type ctru_light_fold_both, @function
 ctru_light_fold_both:
     ; void (v[512], p[512], ct[512]): v = 2 (v + (- p1, p0)) + ct
-    ; Y = p, with its upper half 256 bytes on; Z = v, with its upper half 256 bytes on
+    ; Y = p, with its upper half 256 bytes on; Z = v, with its upper half 256 bytes on; two coefficients at a time
     push r28
     push r29
     movw r28, r22
     movw r30, r24
     movw r26, r20
-    clr r24
+    ldi r24, 128
 1:
-    ld r18, Y
+    ldd r18, Y+0
+    ldd r22, Y+1
     inc r29
     ld r19, Y+
+    ld r23, Y+
     dec r29
-    ld r20, Z
+    ldd r20, Z+0
+    ldd r25, Z+1
     inc r31
-    ld r21, Z
+    ldd r21, Z+0
+    ldd r0, Z+1
     sub r20, r19
     add r21, r18
     lsl r20
     lsl r21
-    ld r18, X
-    inc r27
+    sub r25, r23
+    add r0, r22
+    lsl r25
+    lsl r0
+    ld r18, X+
+    ld r22, X+
+    subi r26, 2
+    sbci r27, 255
     ld r19, X+
+    ld r23, X+
     dec r27
     add r20, r18
     add r21, r19
-    st Z, r21
+    add r25, r22
+    add r0, r23
+    std Z+0, r21
+    std Z+1, r0
     dec r31
     st Z+, r20
+    st Z+, r25
     dec r24
     brne 1b
     pop r29

@@ -92,24 +92,45 @@ def compress():
     end(name)
 
 def fold():
-    com_b = 'Y = p, with its upper half 256 bytes on; Z = v, with its upper half 256 bytes on'
+    com_b = 'Y = p, with its upper half 256 bytes on; Z = v, with its upper half 256 bytes on; two coefficients at a time'
+    TWO = ((18, 19, 20, 21), (22, 23, 25, 0))           # p0, p1, v0, v1
     def routine(name, what, body, ct=False):
         print(f'\n    .section .text.{name}, "ax", @progbits\n    .global {name}\n    .type {name}, @function\n{name}:')
         com(what); com(com_b)
         o('push r28'); o('push r29'); o('movw r28, r22'); o('movw r30, r24')
         if ct: o('movw r26, r20')
-        o('clr r24'); print('1:'); body(); o('dec r24'); o('brne 1b'); o('pop r29'); o('pop r28'); o('ret')
+        o('ldi r24, 128'); print('1:'); body(); o('dec r24'); o('brne 1b'); o('pop r29'); o('pop r28'); o('ret')
         print(f'    .size {name}, .-{name}')
-    def load_p(): o('ld r18, Y'); o('inc r29'); o('ld r19, Y+'); o('dec r29')
-    def load_v(): o('ld r20, Z'); o('inc r31'); o('ld r21, Z')
-    def store(): o('st Z, r21'); o('dec r31'); o('st Z+, r20')
+    def load_p():
+        for i in (0, 1): o(f'ldd r{TWO[i][0]}, Y+{i}')
+        o('inc r29')
+        for i in (0, 1): o(f'ld r{TWO[i][1]}, Y+')
+        o('dec r29')
+    def load_v():
+        for i in (0, 1): o(f'ldd r{TWO[i][2]}, Z+{i}')
+        o('inc r31')
+        for i in (0, 1): o(f'ldd r{TWO[i][3]}, Z+{i}')
+    def store():
+        for i in (0, 1): o(f'std Z+{i}, r{TWO[i][3]}')
+        o('dec r31')
+        for i in (0, 1): o(f'st Z+, r{TWO[i][2]}')
     def low():
-        load_p(); o('mov r20, r18'); o('add r20, r19'); o('mov r21, r19'); o('sub r21, r18'); o('inc r31'); store()
+        load_p()
+        for p0, p1, v0, v1 in TWO: o(f'mov r{v0}, r{p0}'); o(f'add r{v0}, r{p1}'); o(f'mov r{v1}, r{p1}'); o(f'sub r{v1}, r{p0}')
+        o('inc r31'); store()
     def high():
-        load_p(); load_v(); o('add r20, r19'); o('sub r20, r18'); o('sub r21, r19'); o('sub r21, r18'); store()
+        load_p(); load_v()
+        for p0, p1, v0, v1 in TWO: o(f'add r{v0}, r{p1}'); o(f'sub r{v0}, r{p0}'); o(f'sub r{v1}, r{p1}'); o(f'sub r{v1}, r{p0}')
+        store()
     def both():
-        load_p(); load_v(); o('sub r20, r19'); o('add r21, r18'); o('lsl r20'); o('lsl r21')
-        o('ld r18, X'); o('inc r27'); o('ld r19, X+'); o('dec r27'); o('add r20, r18'); o('add r21, r19'); store()
+        load_p(); load_v()
+        for p0, p1, v0, v1 in TWO: o(f'sub r{v0}, r{p1}'); o(f'add r{v1}, r{p0}'); o(f'lsl r{v0}'); o(f'lsl r{v1}')
+        for i in (0, 1): o(f'ld r{TWO[i][0]}, X+')
+        o('subi r26, 2'); o('sbci r27, 255')
+        for i in (0, 1): o(f'ld r{TWO[i][1]}, X+')
+        o('dec r27')
+        for p0, p1, v0, v1 in TWO: o(f'add r{v0}, r{p0}'); o(f'add r{v1}, r{p1}')
+        store()
     routine('ctru_light_fold_low', 'void (v[512], p[512]): v = p0 + p1, p1 - p0', low)
     routine('ctru_light_fold_high', 'void (v[512], p[512]): v += p1 - p0, - p1 - p0', high)
     routine('ctru_light_fold_both', 'void (v[512], p[512], ct[512]): v = 2 (v + (- p1, p0)) + ct', both, True)
