@@ -17,8 +17,8 @@ use super::Arith;
 use crate::encoding::{CT_LEN, F_LEN};
 use crate::ring::Poly;
 
-/// Transform domain: bit-reversed order, factor 3, values 206..=1020. `basemul` leaves a factor -54, which the scaling in
-/// `invntt` removes together with the factors of both operands.
+/// Transform domain: bit-reversed order but for swaps inside of eight blocks, factor 3, values 206..=1020. `basemul` leaves a
+/// factor -54, which the scaling in `invntt` removes together with the factors of both operands.
 #[derive(Clone, Copy)]
 pub(crate) struct Avr;
 

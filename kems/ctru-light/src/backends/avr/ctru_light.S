@@ -2596,6 +2596,7 @@ ctru_light_ntt:
     rjmp .Lntt2_7
 1:
     ; values before the last step at most 12748; output in [206, 1020]
+.Lctru_light_restore:
     pop r29
     pop r28
     pop r17
@@ -3095,26 +3096,7 @@ ctru_light_basemul:
     sts ctru_bma_vars+4+13, r23
     sts ctru_bma_vars+4+14, r23
     sts ctru_bma_vars+4+15, r23
-    pop r29
-    pop r28
-    pop r17
-    pop r16
-    pop r15
-    pop r14
-    pop r13
-    pop r12
-    pop r11
-    pop r10
-    pop r9
-    pop r8
-    pop r7
-    pop r6
-    pop r5
-    pop r4
-    pop r3
-    pop r2
-    clr r1
-    ret
+    jmp .Lctru_light_restore
 .Lbma_product:
     ; four coefficients below X of a product modulo x^4 - w, by w/-9 or q + w/9 in r21:r20; b is used up
     ; c_3
@@ -4269,24 +4251,5 @@ ctru_light_invntt_constants:
     rjmp .Linv2
 1:
     ; output in [0, 768]
-    pop r29
-    pop r28
-    pop r17
-    pop r16
-    pop r15
-    pop r14
-    pop r13
-    pop r12
-    pop r11
-    pop r10
-    pop r9
-    pop r8
-    pop r7
-    pop r6
-    pop r5
-    pop r4
-    pop r3
-    pop r2
-    clr r1
-    ret
+    jmp .Lctru_light_restore
     .size ctru_light_invntt, .-ctru_light_invntt
