@@ -20,7 +20,7 @@ use scenario::Table;
 /// How far to look.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// One session per principal and no slow rows: minutes instead of an hour.
+    /// One session per principal and no slow rows: about a minute instead of four.
     #[arg(long)]
     pub(crate) quick: bool,
     /// Only scenarios whose name contains this.

@@ -1,6 +1,11 @@
 //! What the tests need beyond a Rust toolchain and a C compiler: installed where that is allowed, named where it is not.
 
-use std::{env, path::PathBuf, process::Command};
+use std::{
+    env, fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::{Result, bail};
 use xshell::{Shell, cmd};
@@ -64,11 +69,41 @@ fn debian_packages(shell: &Shell) -> Result<()> {
         );
     }
     shell.set_var("DEBIAN_FRONTEND", "noninteractive");
+    let _quiet = NoServices::new()?;
     cmd!(shell, "apt-get update -qq").run()?;
     cmd!(shell, "apt-get install -y -qq --no-install-recommends {missing...}").run()?;
     match PACKAGES.iter().find(|(name, program)| !installed(name, *program)) {
         Some((name, _)) => bail!("package {name} is still missing after apt-get installed it"),
         None => Ok(()),
+    }
+}
+
+/// While it lives, Debian's packages do not start the servers that they bring: the tests start their own, on ports of their
+/// own. Where the machine has such a policy already, that one stays.
+struct NoServices {
+    ours: bool,
+}
+
+impl NoServices {
+    const POLICY: &str = "/usr/sbin/policy-rc.d";
+
+    fn new() -> Result<Self> {
+        let ours = !Path::new(Self::POLICY).exists();
+        if ours {
+            fs::write(Self::POLICY, "#!/bin/sh\nexit 101\n")?;
+            fs::set_permissions(Self::POLICY, fs::Permissions::from_mode(0o755))?;
+        }
+        Ok(Self { ours })
+    }
+}
+
+impl Drop for NoServices {
+    fn drop(&mut self) {
+        if self.ours
+            && let Err(error) = fs::remove_file(Self::POLICY)
+        {
+            eprintln!("remove {}, or no package will start its service: {error}", Self::POLICY);
+        }
     }
 }
 
