@@ -126,7 +126,7 @@ fn encaps<H: HashSuite>(
     ct: &mut [u8; CT_LEN],
     ss: &mut SharedSecret,
 ) {
-    let mut r = Poly::ZERO;
+    let mut r = Poly::zeroed();
     derive::<H>(m, ek, ss, &mut r);
     pke::encrypt(arith, ek, m, &mut r, &mut Emit::new(ct));
 }
@@ -148,7 +148,7 @@ fn reencrypt<H: HashSuite>(
     ct: &[u8; CT_LEN],
     ss: &mut SharedSecret,
 ) -> Choice {
-    let mut r = Poly::ZERO;
+    let mut r = Poly::zeroed();
     derive::<H>(m, ek, ss, &mut r);
     let mut compare = Compare::new(ct);
     pke::encrypt(arith, ek, m, &mut r, &mut compare);

@@ -27,7 +27,8 @@ pub(crate) fn keygen(
 /// From coins in the first bytes of `ek` to f and, over them, h.
 #[inline(never)]
 fn divide(arith: impl Arith, f_bytes: &mut [u8; F_LEN], ek: &mut [u8; EK_LEN]) -> Result<(), NotInvertible> {
-    let (mut f, mut h) = (Poly::ZERO, Poly::ZERO);
+    let mut f = Poly::zeroed();
+    let mut h = Poly::zeroed();
     if let [f_coins, g_coins, ..] = ek.as_chunks().0 {
         f.sample_b1(f_coins);
         h.sample_b1(g_coins);
@@ -53,7 +54,7 @@ fn divide(arith: impl Arith, f_bytes: &mut [u8; F_LEN], ek: &mut [u8; EK_LEN]) -
 /// Encrypts `m` with the B1 coefficients in `r`, which is overwritten.
 #[inline(never)]
 pub(crate) fn encrypt(arith: impl Arith, ek: &[u8; EK_LEN], m: &[u8; 32], r: &mut Poly, sink: &mut impl CtSink) {
-    let mut h = Poly::ZERO;
+    let mut h = Poly::zeroed();
     h.unpack_h(ek);
     arith.multiply(r, &mut h);
     for (octet, nibble) in r.0.as_chunks::<8>().0.iter().zip(nibbles(m)) {
@@ -65,7 +66,8 @@ pub(crate) fn encrypt(arith: impl Arith, ek: &[u8; EK_LEN], m: &[u8; 32], r: &mu
 
 /// Whether `f` has valid codes and `ek`, which is canonical, is g / f for a ternary g.
 pub(crate) fn belong_together(arith: impl Arith, f_bytes: &[u8; F_LEN], ek: &[u8; EK_LEN]) -> Choice {
-    let (mut f, mut h) = (Poly::ZERO, Poly::ZERO);
+    let mut f = Poly::zeroed();
+    let mut h = Poly::zeroed();
     let valid = f.unpack_f(f_bytes);
     h.unpack_h(ek);
     arith.multiply(&mut h, &mut f);

@@ -2,7 +2,6 @@
 
 use kem_core::modular::Zq;
 use kem_core::ntt::twiddles;
-use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// Coefficients of a polynomial.
 pub(crate) const N: usize = 512;
@@ -18,12 +17,19 @@ pub(crate) static ZETAS: [i16; N / BLOCK] = twiddles::<Q, { N / BLOCK }>(5);
 /// 512 coefficients, lowest first; each function says in which range. Wiped on drop: most polynomials here are secret.
 ///
 /// Aligned so that a backend may take coefficients in pairs.
-#[derive(Zeroize, ZeroizeOnDrop)]
+#[cfg_attr(not(target_arch = "avr"), derive(zeroize::Zeroize, zeroize::ZeroizeOnDrop))]
 #[repr(align(4))]
 pub(crate) struct Poly(pub(crate) [i16; N]);
 
 impl Poly {
     pub(crate) const ZERO: Self = Self([0; N]);
+
+    /// The same, filled in place where that is cheaper than a copy.
+    #[cfg(not(target_arch = "avr"))]
+    #[inline(always)]
+    pub(crate) const fn zeroed() -> Self {
+        Self::ZERO
+    }
 }
 
 /// R^2 / 64 modulo Q: undoes the doubling of six layers and the 1 / R of a block product, as factor of a Montgomery product.

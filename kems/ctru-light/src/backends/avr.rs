@@ -10,8 +10,10 @@ pub(crate) mod encoding;
 mod inverse;
 
 use core::arch::asm;
+use core::mem::MaybeUninit;
 
 use subtle::Choice;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::Arith;
 use crate::encoding::{CT_LEN, F_LEN};
@@ -43,6 +45,46 @@ impl Arith for Avr {
     fn decrypt(self, f: &[u8; F_LEN], ct: &[u8; CT_LEN], m: &mut [u8; 32]) {
         decrypt::decrypt(f, ct, m);
     }
+}
+
+// Polynomials are cleared in assembly, at half of the cycles of loops in Rust; no compiler leaves out a call to it.
+
+impl Poly {
+    /// 512 zeros.
+    #[inline(always)]
+    pub(crate) fn zeroed() -> Self {
+        let mut p = MaybeUninit::uninit();
+        // SAFETY: `clear` writes every byte, and coefficients are valid in any state.
+        unsafe {
+            clear(p.as_mut_ptr());
+            p.assume_init()
+        }
+    }
+}
+
+impl Zeroize for Poly {
+    fn zeroize(&mut self) {
+        // SAFETY: a polynomial.
+        unsafe { clear(self) }
+    }
+}
+
+impl Drop for Poly {
+    fn drop(&mut self) {
+        self.zeroize();
+    }
+}
+
+impl ZeroizeOnDrop for Poly {}
+
+/// # Safety
+///
+/// `p` is the place of a polynomial.
+#[inline(never)]
+unsafe fn clear(p: *mut Poly) {
+    bytes::assemble();
+    // SAFETY: the routine writes as many bytes as a polynomial has.
+    unsafe { decrypt::routines::ctru_light_clear(p.cast(), size_of::<Poly>() as u16) }
 }
 
 mod routines {

@@ -12,7 +12,7 @@ Multiplication by a constant c (result in r1:r0, never larger than about 1100):
 so r = +-c*v mod q.  The sign is chosen freely; the butterfly swaps add and subtract."""
 import re
 import sys
-from tree import ROOT, digits, factor
+from tree import ROOT, digits, forward, inverse
 Q = 769
 INV3 = pow(3, -1, Q)
 out = []
@@ -70,10 +70,10 @@ class Mul:
 class Slot:
     """The constants of one place in a rolled body, with digits of 0 and more in registers:
     r = 3*T0 - T1 - y0*lo - y1*hi, for high bytes up to hmax"""
-    def __init__(self, nodes, hmax):
+    def __init__(self, nodes, hmax, constant):
         self.bytes, self.rlo, self.rhi = [], 0, 765
         for k in nodes:
-            (x0, y0, x1, y1), lo = digits(factor(k), hmax)
+            (x0, y0, x1, y1), lo = digits(constant(k), hmax)
             self.bytes.append((x0, x1, y0, y1)); self.rlo = min(self.rlo, lo)
     def load(self):
         for r in (XA, XB, Y0, Y1): o(f'lpm r{r}, Z+')
@@ -181,21 +181,31 @@ def ntt():
     p1_store(lambda e: C[e])
     o(f'dec r{CNT}'); o('breq 1f'); o('rjmp .Lntt1'); lab('1')
     o('subi r28, 128'); o('sbci r29, 0')
-    worst = (0, 0)
-    for g in range(8):
-        o(f'ldi r{CNT}, 8'); lab(f'.Lntt2_{g}')
-        p2_load()
-        jv = [iv[g]]*8
-        ct3(jv, 8 + g)
-        worst = (min(worst[0], min(i[0] for i in jv)), max(worst[1], max(i[1] for i in jv)))
+    jv = [(min(i[0] for i in iv), max(i[1] for i in iv))]*8
+    plan = []
+    for layer, g in ((layer, g) for layer in (0, 1, 2) for g in range(1 << layer)):
+        step = 4 >> layer
+        bs = [2*step*g + j + step for j in range(step)]
+        slot = Slot([(8 + i << layer) + g for i in range(8)], max(jv[b][1] for b in bs) >> 8, forward)
+        plan.append((layer, slot, bs, step))
+        for b in bs:
+            al, ah = jv[b - step]
+            jv[b - step], jv[b] = (al + slot.rlo, ah + slot.rhi), (al - slot.rhi, ah - slot.rlo)
+            for lo, hi in (jv[b - step], jv[b]): assert 0 <= lo and hi < 65536, jv
+    def body():
+        for layer, slot, bs, step in plan:
+            com(f'layer {layer}; r in [{slot.rlo}, {slot.rhi}]'); slot.load()
+            for b in bs:
+                x, y = C[b - step], C[b]
+                slot.mul(y, D0)
+                o(f'movw r{y[0]}, r{x[0]}'); o(f'add r{x[0]}, r20'); o(f'adc r{x[1]}, r21'); o(f'sub r{y[0]}, r20'); o(f'sbc r{y[1]}, r21')
         com('3*v = 3*lo - hi; stored as 3*lo + (255 - hi)')
-        def get(e):
-            lo, hi = C[e]
-            o(f'mul r{lo}, r{THREE}'); o(f'com r{hi}'); o(f'add r0, r{hi}'); o(f'adc r1, r{ZERO}')
-            return 0, 1
-        p2_store(get); o('adiw r28, 2')
-        o(f'dec r{CNT}'); o('breq 1f'); o(f'rjmp .Lntt2_{g}'); lab('1')
-        if g < 7: far(112)
+    def get(e):
+        lo, hi = C[e]
+        o(f'mul r{lo}, r{THREE}'); o(f'com r{hi}'); o(f'add r0, r{hi}'); o(f'adc r1, r{ZERO}')
+        return 0, 1
+    rolled('ctru_light_ntt_constants', [slot for _, slot, _, _ in plan], p2_load, body, lambda: p2_store(get))
+    worst = (min(i[0] for i in jv), max(i[1] for i in jv))
     olo, ohi = 255 - (worst[1] >> 8), 765 + 255
     com(f'values before the last step at most {worst[1]}; output in [{olo}, {ohi}]')
     restore(); end('ctru_light_ntt')
@@ -246,7 +256,7 @@ def inv(inl, inh, factor):
         for x in (2*step*g + j for j in range(step)):
             y = x + step
             lift = up(iv[x][0] - iv[y][1]); pairs.append((x, y, lift, iv[x][1] - iv[y][0] + lift))
-        slot = Slot([(8 + i << layer) + g for i in range(8)], max(high for *_, high in pairs) >> 8)
+        slot = Slot([(8 + i << layer) + g for i in range(8)], max(high for *_, high in pairs) >> 8, inverse)
         plan.append((layer, slot, pairs))
         for x, y, *_ in pairs:
             iv[x], iv[y] = (iv[x][0] + iv[y][0], iv[x][1] + iv[y][1]), (slot.rlo, slot.rhi)
@@ -337,12 +347,14 @@ ctru_bma_z:                        ; per block: -w/3 (at most 384), w/-9, 1/(-9w
         i9 = pow(-9, -1, Q)
         o('.word ' + ', '.join(map(str, (-w*INV3 % Q, w*i9 % Q, WI + (pow(w, -1, Q)*i9 - WI) % Q))))
     lab('ctru_bma_zend')
-    def m1(lo, hi, zl=20, zh=21):
-        """C = v*constant, C0 in r0, C2:C1 in r25:r24, then r25:r24 = n = C>>8 - 3*C0 = -3*C"""
+    def m1(lo, hi, zl=20, zh=21, neg=False):
+        """C = v*constant, C0 in r0, C2:C1 in r25:r24, then r25:r24 = n = C>>8 - 3*C0 = -3*C;
+        with neg r25:r24 = -n"""
         o(f'mul r{lo}, r{zh}'); o('movw r24, r0'); o(f'mul r{hi}, r{zh}'); o('add r25, r0')
         o(f'mul r{hi}, r{zl}'); o('add r24, r0'); o('adc r25, r1'); o(f'mul r{lo}, r{zl}')
         o('add r24, r1'); o('adc r25, r23'); o('mul r0, r22')
-        o('sub r24, r0'); o('sbc r25, r1')
+        if neg: o('sub r0, r24'); o('sbc r1, r25'); o('movw r24, r0')
+        else: o('sub r24, r0'); o('sbc r25, r1')
     def addk(r, k):
         if k: o(f'subi r{r}, lo8(-{k})'); o(f'sbci r{r + 1}, hi8(-{k})')
     def red(lo, hi):
@@ -382,49 +394,53 @@ ctru_bma_z:                        ; per block: -w/3 (at most 384), w/-9, 1/(-9w
     bl = min(bl, 255 - ((1020*(Q - 1) >> 8) + KC >> 8))
     assert 4*ah*bh < 1 << 24 and 4*al*bl >> 8 >= 765
     outlo = -(4*ah*bh >> 16)
+    NC = 1020*(Q - 1) >> 8                      # largest n in b_j *= w
+    KN = D + -(-(NC - D) // Q)*Q                # for -n
+    assert KN >= NC and 255 - ((KN + 765) >> 8) >= 0
+    bl = min(bl, 255 - ((KN + 765) >> 8))
+    assert 4*al*bl >> 8 >= 765
+    def product(store, neg):
+        for k in range(3, -1, -1):
+            if k < 3:
+                lo, hi = B[k + 1]; com(f"b_{k + 1} *= {'-' if neg else ''}w")
+                m1(lo, hi, neg=neg); addk(24, KN if neg else KC); red(24, 25); o(f'movw r{lo}, r0')
+            com(f'c_{k}')
+            for i in range(4):
+                (xl, xh), (yl, yh) = A[i], B[(k - i) % 4]
+                if i == 0:
+                    o(f'mul r{xh}, r{yh}'); o('mov r24, r0'); o(f'mul r{xl}, r{yl}'); o('movw r18, r0')
+                else:
+                    o(f'mul r{xh}, r{yh}'); o('add r24, r0'); o(f'mul r{xl}, r{yl}'); o('add r18, r0'); o('adc r19, r1'); o('adc r24, r23')
+                for x, y in ((xl, yh), (xh, yl)): o(f'mul r{x}, r{y}'); o('add r19, r0'); o('adc r24, r1')
+            com(f'n = C>>8 - 3*C0 >= 0; r1:r0 = 3*n0 - n1 = -9*C in [{outlo}, 765]')
+            o('mul r18, r22'); o('sub r19, r0'); o('sbc r24, r1')
+            o('mul r19, r22'); o('sub r0, r24'); o('sbc r1, r23')
+            store(k)
     com('product modulo x^4 - w')
-    const(); o('movw r26, r28'); o('adiw r26, 8'); o('rcall .Lbma_product')
+    const()
+    product(lambda k: (o(f'std Y+{2*k}, r0'), o(f'std Y+{2*k + 1}, r1')), False)
     com('product modulo x^4 + w')
-    o(f'ldi r24, lo8({Q})'); o(f'ldi r25, hi8({Q})'); o('sub r24, r20'); o('sbc r25, r21'); o('movw r20, r24')
     for v, R in enumerate((A, B)):
         for j, (lo, hi) in enumerate(R): o(f'lds r{lo}, {SP}+{8*v + 2*j}'); o(f'lds r{hi}, {SP}+{8*v + 2*j + 1}')
-    o('movw r26, r28'); o('adiw r26, 16'); o('rcall .Lbma_product')
     KD = up(outlo - 765)
+    def fin(k):
+        o(f'ldd r24, Y+{2*k}'); o(f'ldd r25, Y+{2*k + 1}'); o('movw r18, r24')
+        o('add r24, r0'); o('adc r25, r1'); o(f'std Y+{2*k}, r24'); o(f'std Y+{2*k + 1}, r25')
+        o('sub r18, r0'); o('sbc r19, r1'); addk(18, KD)
+        com(f'd = c+ - c- + {KD} in [{dmin}, {dmax}]; c_hi = d/w')
+        m1(18, 19, 26, 27)
+        o('mul r24, r22'); o('sub r0, r25'); o('sbc r1, r23'); o(f'std Y+{2*k + 8}, r0'); o(f'std Y+{2*k + 9}, r1')
     dmin, dmax = outlo - 765 + KD, 765 - outlo + KD
     assert dmin*WI >> 8 >= 765                  # n >= 0
-    o('lpm r26, Z+'); o('lpm r27, Z+'); o('ldi r24, 4'); o('mov r2, r24')
-    lab('2'); com(f'c_lo = c+ + c-, and d = c+ - c- + {KD} in [{dmin}, {dmax}]; c_hi = d/w by 1/(-9w) in r27:r26')
-    o('ldd r24, Y+0'); o('ldd r25, Y+1'); o('ldd r20, Y+8'); o('ldd r21, Y+9'); o('movw r18, r24')
-    o('add r24, r20'); o('adc r25, r21'); o('st Y+, r24'); o('st Y+, r25')
-    o('sub r18, r20'); o('sbc r19, r21'); addk(18, KD)
-    m1(18, 19, 26, 27)
-    o('mul r24, r22'); o('sub r0, r25'); o('sbc r1, r23'); o('std Y+6, r0'); o('std Y+7, r1')
-    o('dec r2'); o('brne 2b')
+    o('lpm r26, Z+'); o('lpm r27, Z+')          # 1/(-9w); X is free here
+    product(fin, True)
     hi2 = dmax*(WI + Q - 1) >> 8; assert hi2 < 65536
-    o('adiw r28, 8')
+    o('adiw r28, 16')
     assert [6*i % 256 for i in range(1, 65)].index(6*64 % 256) == 63   # low byte decides
     o('cpi r30, lo8(ctru_bma_zend)'); o('breq 1f'); o('rjmp .Lbma'); lab('1')
     com('what is left of the last block')
     for i in range(16): o(f'sts {SP}+{i}, r23')
-    o('jmp .Lctru_light_restore')
-    lab('.Lbma_product')
-    com('four coefficients below X of a product modulo x^4 - w, by w/-9 or q + w/9 in r21:r20; b is used up')
-    for k in range(3, -1, -1):
-        if k < 3:
-            lo, hi = B[k + 1]; com(f'b_{k + 1} *= w')
-            m1(lo, hi); addk(24, KC); red(24, 25); o(f'movw r{lo}, r0')
-        com(f'c_{k}')
-        for i in range(4):
-            (xl, xh), (yl, yh) = A[i], B[(k - i) % 4]
-            if i == 0:
-                o(f'mul r{xh}, r{yh}'); o('mov r24, r0'); o(f'mul r{xl}, r{yl}'); o('movw r18, r0')
-            else:
-                o(f'mul r{xh}, r{yh}'); o('add r24, r0'); o(f'mul r{xl}, r{yl}'); o('add r18, r0'); o('adc r19, r1'); o('adc r24, r23')
-            for x, y in ((xl, yh), (xh, yl)): o(f'mul r{x}, r{y}'); o('add r19, r0'); o('adc r24, r1')
-        com(f'n = C>>8 - 3*C0 >= 0; r1:r0 = 3*n0 - n1 = -9*C in [{outlo}, 765]')
-        o('mul r18, r22'); o('sub r19, r0'); o('sbc r24, r1')
-        o('mul r19, r22'); o('sub r0, r24'); o('sbc r1, r23'); o('st -X, r1'); o('st -X, r0')
-    o('ret'); end('ctru_light_basemul')
+    o('jmp .Lctru_light_restore'); end('ctru_light_basemul')
     return min(2*outlo, -(hi2 >> 8)), 1530
 
 out.append('    ; generated by ctru_light.py; do not edit.  Interface, bounds and scaling: README.md')

@@ -7,12 +7,12 @@ use super::{bytes, encoding};
 use crate::encoding::{CT_LEN, F_LEN};
 use crate::ring::N;
 
-mod routines {
+pub(super) mod routines {
     use super::{Half, N};
 
     unsafe extern "C" {
         pub(super) fn ctru_light_product256(r: *mut [u8; N], a: *const Half, b: *const Half, scratch: *mut [u8; N]);
-        pub(super) fn ctru_light_clear(p: *mut u8, n: u16);
+        pub(in super::super) fn ctru_light_clear(p: *mut u8, n: u16);
     }
 }
 

@@ -198,8 +198,6 @@ ctru_light_unpack_f:
     ld r18, Z+
     ld r19, Z+
     ld r20, Z+
-    ldi r22, 8
-2:
     mov r24, r18
     andi r24, 7
     ldi r21, 3
@@ -215,10 +213,106 @@ ctru_light_unpack_f:
     lsr r20
     ror r19
     ror r18
-    dec r22
-    brne 2b
+    mov r24, r18
+    andi r24, 7
+    ldi r21, 3
+    sub r21, r24
+    asr r21
+    st X+, r21
+    lsr r20
+    ror r19
+    ror r18
+    lsr r20
+    ror r19
+    ror r18
+    lsr r20
+    ror r19
+    ror r18
+    mov r24, r18
+    andi r24, 7
+    ldi r21, 3
+    sub r21, r24
+    asr r21
+    st X+, r21
+    lsr r20
+    ror r19
+    ror r18
+    lsr r20
+    ror r19
+    ror r18
+    lsr r20
+    ror r19
+    ror r18
+    mov r24, r18
+    andi r24, 7
+    ldi r21, 3
+    sub r21, r24
+    asr r21
+    st X+, r21
+    lsr r20
+    ror r19
+    ror r18
+    lsr r20
+    ror r19
+    ror r18
+    lsr r20
+    ror r19
+    ror r18
+    mov r24, r18
+    andi r24, 7
+    ldi r21, 3
+    sub r21, r24
+    asr r21
+    st X+, r21
+    lsr r20
+    ror r19
+    ror r18
+    lsr r20
+    ror r19
+    ror r18
+    lsr r20
+    ror r19
+    ror r18
+    mov r24, r18
+    andi r24, 7
+    ldi r21, 3
+    sub r21, r24
+    asr r21
+    st X+, r21
+    lsr r20
+    ror r19
+    ror r18
+    lsr r20
+    ror r19
+    ror r18
+    lsr r20
+    ror r19
+    ror r18
+    mov r24, r18
+    andi r24, 7
+    ldi r21, 3
+    sub r21, r24
+    asr r21
+    st X+, r21
+    lsr r20
+    ror r19
+    ror r18
+    lsr r20
+    ror r19
+    ror r18
+    lsr r20
+    ror r19
+    ror r18
+    mov r24, r18
+    andi r24, 7
+    ldi r21, 3
+    sub r21, r24
+    asr r21
+    st X+, r21
     dec r25
-    brne 1b
+    breq 2f
+    rjmp 1b
+2:
     clr r1
     ret
     .size ctru_light_unpack_f, .-ctru_light_unpack_f

@@ -68,10 +68,11 @@ def unpack_f():
     begin(name, 'void (uint8_t out[256], const uint8_t bytes[96]): (3 - code) >> 1, half of f\' modulo 256')
     o('ldi r25, 32'); print('1:')
     for r in (18, 19, 20): o(f'ld r{r}, Z+')
-    o('ldi r22, 8'); print('2:')
-    o('mov r24, r18'); o('andi r24, 7'); o('ldi r21, 3'); o('sub r21, r24'); o('asr r21'); o('st X+, r21')
-    for _ in range(3): o('lsr r20'); o('ror r19'); o('ror r18')
-    o('dec r22'); o('brne 2b'); o('dec r25'); o('brne 1b')
+    for i in range(8):
+        o('mov r24, r18'); o('andi r24, 7'); o('ldi r21, 3'); o('sub r21, r24'); o('asr r21'); o('st X+, r21')
+        if i < 7:
+            for _ in range(3): o('lsr r20'); o('ror r19'); o('ror r18')
+    o('dec r25'); o('breq 2f'); o('rjmp 1b'); print('2:')
     end(name)
 
 def compress():
