@@ -519,10 +519,12 @@ async fn a_dead_router_is_replaced_within_a_second_and_clients_are_told() {
     let (mut victim, _) = connect(&broker, "victim", Options { expiry: 100, ..CLEAN }).await;
     victim.subscribe("#", 1).await;
     // Past the guard, as only a test can: rumqttd slices this topic after its first byte.
-    let (mut link, _rx, _) = broker.0.hub.private_link("%killer").await.unwrap();
+    let (mut link, mut rx, _) = broker.0.hub.private_link("%killer").await.unwrap();
     link.send([Packet::Publish(Publish::new("é", "x", false), None)])
         .await
         .unwrap();
+    // It lives until its thread has written down why it dies, which may take longer than all the rest.
+    while rx.next().await.is_ok() {}
     let dead = std::time::Instant::now();
     assert_eq!(victim.expect(PacketType::Disconnect).await, [0xe0, 1, 0x89]);
     assert_eq!(victim.packet().await, None);
