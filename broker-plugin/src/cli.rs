@@ -92,6 +92,17 @@ async fn open(config: &Config) -> anyhow::Result<Registry> {
     })
 }
 
+/// Opens the registry for one piece of work and closes it whatever comes out, so that no journal is left beside it.
+async fn with_registry<T>(
+    config: &Config,
+    work: impl AsyncFnOnce(&Registry) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let registry = open(config).await?;
+    let done = work(&registry).await;
+    registry.close().await;
+    done
+}
+
 fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()

@@ -12,7 +12,7 @@ pub(crate) struct Revoke {
 
 impl Revoke {
     pub(crate) async fn run(self, config: Config) -> anyhow::Result<()> {
-        super::open(&config).await?.revoke(&self.id).await?;
+        super::with_registry(&config, async |registry| Ok(registry.revoke(&self.id).await?)).await?;
         println!("revoked {}", self.id);
         Ok(())
     }
@@ -20,7 +20,7 @@ impl Revoke {
 
 /// Prints one line per device.
 pub(crate) async fn list(config: Config) -> anyhow::Result<()> {
-    let devices = super::open(&config).await?.devices().await?;
+    let devices = super::with_registry(&config, async |registry| Ok(registry.devices().await?)).await?;
     println!(
         "{:<32}  {:<7}  {:>10}  {:>10}  client ids",
         "id", "status", "enrolled", "last seen"

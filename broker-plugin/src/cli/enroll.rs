@@ -48,7 +48,10 @@ impl Enroll {
                 self.id
             );
         }
-        let registry = super::open(&config).await?;
+        super::with_registry(&config, async |registry| self.enroll(registry).await).await
+    }
+
+    async fn enroll(&self, registry: &Registry) -> anyhow::Result<()> {
         let fresh = self.psk_file.is_none() && self.device_key.is_none();
         let credential = self.credential()?;
         let line = match &credential {
@@ -59,7 +62,7 @@ impl Enroll {
         if let (Some(path), Some(line)) = (&self.out, &line) {
             write_private(path, line).with_context(|| path.display().to_string())?;
         }
-        self.store(&registry, &credential).await.inspect_err(|_| {
+        self.store(registry, &credential).await.inspect_err(|_| {
             if let Some(path) = self.out.as_deref() {
                 let _ = fs::remove_file(path);
             }
@@ -72,7 +75,6 @@ impl Enroll {
         for line in registry.broker_lines().await? {
             println!("{line}");
         }
-        registry.close().await;
         Ok(())
     }
 

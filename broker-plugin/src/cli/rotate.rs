@@ -48,10 +48,7 @@ pub(crate) struct Place {
 
 impl Rotate {
     pub(crate) async fn run(self, config: Config) -> anyhow::Result<()> {
-        let registry = super::open(&config).await?;
-        let done = self.rotate(&registry, &config).await;
-        registry.close().await;
-        done
+        super::with_registry(&config, async |registry| self.rotate(registry, &config).await).await
     }
 
     async fn rotate(&self, registry: &Registry, config: &Config) -> anyhow::Result<()> {
