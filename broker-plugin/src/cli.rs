@@ -97,7 +97,10 @@ async fn with_registry<T>(
     config: &Config,
     work: impl AsyncFnOnce(&Registry) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let registry = open(config).await?;
+    closing(open(config).await?, work).await
+}
+
+async fn closing<T>(registry: Registry, work: impl AsyncFnOnce(&Registry) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let done = work(&registry).await;
     registry.close().await;
     done

@@ -33,18 +33,21 @@ impl Init {
                 opened.inspect_err(|_| forget_key(&config))?
             }
         };
-        let folder = self.successors.folder(&config)?;
+        super::closing(registry, async |registry| self.add_keys(registry, &config).await).await
+    }
+
+    async fn add_keys(&self, registry: &Registry, config: &Config) -> anyhow::Result<()> {
+        let folder = self.successors.folder(config)?;
         println!("# pin on clients:");
-        for (kem, group) in self.keys {
+        for &(kem, group) in &self.keys {
             let pin = registry.generate_broker_key(kem, group).await?;
-            println!("{}", super::rotate::announce_for(&registry, &pin, &folder).await?);
+            println!("{}", super::rotate::announce_for(registry, &pin, &folder).await?);
         }
         eprintln!(
             "registry {}, sealed under {}",
             config.registry,
             config.seal_key.display()
         );
-        registry.close().await;
         Ok(())
     }
 }
