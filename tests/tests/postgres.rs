@@ -263,8 +263,31 @@ async fn the_commands_take_a_database() -> Result<()> {
     assert!(office.run(&["list"]).await?.contains("pump-1"));
     office.run(&["revoke", "pump-1"]).await?;
     assert!(office.run(&["list"]).await?.contains("revoked"));
+
+    let rotate = ["rotate-key", "--key", "mlkem512/x25519"];
+    let before = office.run(&["rotate-key", "--list"]).await?;
+    let announced = successor(&before).context("announced by init")?;
+    let out = office.run(&rotate).await?;
+    assert!(out.contains(&format!("current {announced}")), "{out}");
+    let after = office.run(&["rotate-key", "--list"]).await?;
+    assert_eq!(
+        (after.matches("current ").count(), after.matches("retiring ").count()),
+        (2, 1)
+    );
+    assert_ne!(successor(&after), Some(announced), "the new key has its own");
+    office.run(&["rotate-key", "--retire"]).await?;
+    assert!(!office.run(&["rotate-key", "--list"]).await?.contains("retiring"));
+
     let stranger = Office::open(Some(server.url())).await;
     let error = format!("{:#}", stranger.err().context("another key file must not open it")?);
     assert!(error.contains("wrong key file"), "{error}");
     Ok(())
+}
+
+/// The announced successor of the current ML-KEM-512 key, from `rotate-key --list`.
+fn successor(list: &str) -> Option<&str> {
+    let mut keys = list.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    keys.find(|words| words[..2] == ["current", "mlkem512/x25519"])?
+        .last()
+        .copied()
 }
