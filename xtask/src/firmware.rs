@@ -14,7 +14,7 @@ use clap::Args;
 use object::{Object, ObjectSection, SectionFlags, SectionKind, elf};
 use xshell::{Shell, cmd};
 
-pub(crate) use image::{Board, IMAGES, Image, folder, simulator};
+pub(crate) use image::{Board, IMAGES, Image, folder, lock, simulator, target_folder};
 
 /// Which images.
 #[derive(Args, Default)]
@@ -103,7 +103,8 @@ pub(crate) fn sizes(elf: &Path) -> Result<Sizes> {
 
 /// Runs the known-answer tests that the image itself holds.
 fn self_test(shell: &Shell, simulator: &Path, image: &Image, elf: &Path) -> Result<()> {
-    let (nv, size) = (folder().join("self-test.nv"), image.board.nv_len());
+    let memory = tempfile::tempdir()?;
+    let (nv, size) = (memory.path().join("self-test.nv"), image.board.nv_len());
     cmd!(
         shell,
         "{simulator} provision --nv {nv} --size {size} --at-boot self-test"

@@ -84,7 +84,8 @@ fn main() -> Result<()> {
     }
 }
 
-/// The folder of the workspace.
-fn root() -> &'static std::path::Path {
-    std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+/// The folder of the workspace: the one that cargo was called in, also where this program was copied with a `target` folder.
+fn root() -> std::path::PathBuf {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    std::path::Path::new(&package).join("..")
 }

@@ -147,22 +147,17 @@ fn prefix(image: &Image, mode: Mode) -> String {
 
 /// A realm of its own: registry, keys, one enrolled node.
 struct Home {
-    folder: PathBuf,
+    folder: tempfile::TempDir,
     broker: PathBuf,
     address: String,
 }
 
 impl Home {
     fn new(shell: &Shell, image: &Image, mode: Mode) -> Result<Self> {
-        let folder = firmware::folder().join("realm");
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
-        }
-        fs::create_dir_all(&folder)?;
         let programs = programs(shell)?;
         let (broker, client) = (programs.join("kemqtt-broker"), programs.join("kemqtt"));
         let this = Self {
-            folder,
+            folder: tempfile::tempdir()?,
             broker,
             // Free a moment ago.
             address: TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string(),
@@ -213,7 +208,7 @@ impl Home {
     }
 
     fn file(&self, name: &str) -> String {
-        self.folder.join(name).display().to_string()
+        self.folder.path().join(name).display().to_string()
     }
 
     fn broker(&self) -> Result<Child> {

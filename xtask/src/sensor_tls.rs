@@ -24,11 +24,12 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
-    let keys = firmware::folder().join("tls");
-    make_keys(shell, &keys)?;
-    let (simulator, elf) = (firmware::simulator(shell)?, build(shell, &keys, options)?);
+    let folder = tempfile::tempdir()?;
+    let keys = folder.path();
+    make_keys(shell, keys)?;
+    let (simulator, elf) = (firmware::simulator(shell)?, build(shell, keys, options)?);
     let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
-    let mut server = serve(&keys, &address, options)?;
+    let mut server = serve(keys, &address, options)?;
     let output = Command::new(simulator)
         .args(["node", "--broker", &address, "--until", "pub ", "--max-seconds", "60"])
         .arg(&elf)
@@ -44,7 +45,6 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
 
 /// An authority and two certificates of it, for server and device: P-256 with SHA-256.
 fn make_keys(shell: &Shell, folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder)?;
     let _folder = shell.push_dir(folder);
     let key = [
         "-newkey",
@@ -85,8 +85,11 @@ fn make_keys(shell: &Shell, folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Builds the image with the keys of this folder in it, beside them.
 fn build(shell: &Shell, keys: &Path, options: &Options) -> Result<PathBuf> {
     let _folder = shell.push_dir("sensor-node/bench/tls");
+    let target = firmware::target_folder(shell)?;
+    let _lock = firmware::lock(&target)?;
     let _keys = shell.push_env("BENCH_TLS_KEYS", keys);
     let features: &[&str] = if options.client_certificate {
         &["--features", "client-certificate"]
@@ -96,9 +99,9 @@ fn build(shell: &Shell, keys: &Path, options: &Options) -> Result<PathBuf> {
     cmd!(shell, "cargo build --quiet --release --locked {features...}")
         .quiet()
         .run()?;
-    Ok(shell
-        .current_dir()
-        .join("target/thumbv7em-none-eabihf/release/bench-tls"))
+    let elf = keys.join("bench-tls.elf");
+    fs::copy(target.join("thumbv7em-none-eabihf/release/bench-tls"), &elf)?;
+    Ok(elf)
 }
 
 fn serve(keys: &Path, address: &str, options: &Options) -> Result<Child> {

@@ -92,10 +92,13 @@ impl Image {
     }
 
     fn build_with(&self, shell: &Shell, board: &str, kem_auth: bool, suffix: &str) -> Result<PathBuf> {
-        let target = {
+        let (target, _lock) = {
             let _folder = shell.push_dir(self.board.folder());
             // AVR has no prebuilt `core`; building it is an unstable feature of cargo that the pinned stable toolchain has too.
             let _bootstrap = shell.push_env("RUSTC_BOOTSTRAP", "1");
+            let target = target_folder(shell)?;
+            // Every image of a board has the same name there, and another build would replace it before it is copied.
+            let lock = lock(&target)?;
             let suite = self.feature;
             let mode = if kem_auth { ",kem-auth" } else { "" };
             cmd!(
@@ -104,12 +107,11 @@ impl Image {
             )
             .quiet()
             .run()?;
-            target_folder(shell)?
+            (target, lock)
         };
         let mode = if kem_auth { "-kem-auth" } else { "" };
         let image = folder().join(format!("{}{mode}{suffix}.elf", self.name()));
-        fs::create_dir_all(folder())?;
-        fs::copy(target.join(self.board.elf()), &image).context("the firmware crate gives no image")?;
+        replace(&target.join(self.board.elf()), &image).context("the firmware crate gives no image")?;
         Ok(image)
     }
 }
@@ -162,16 +164,29 @@ pub(crate) fn simulator(shell: &Shell) -> Result<PathBuf> {
     let _folder = shell.push_dir("sensor-node/sim");
     cmd!(shell, "cargo build --quiet --locked").quiet().run()?;
     let program = folder().join("kemqtt-sim");
-    fs::create_dir_all(folder())?;
-    // A program that runs cannot be written to, but another can take its name.
-    let copy = program.with_extension("new");
-    fs::copy(target_folder(shell)?.join("debug/kemqtt-sim"), &copy)?;
-    fs::rename(&copy, &program)?;
+    replace(&target_folder(shell)?.join("debug/kemqtt-sim"), &program)?;
     Ok(program)
 }
 
+/// Copies `from` to `to`. Who has the old file open, or runs it, keeps it whole.
+fn replace(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(folder())?;
+    let copy = tempfile::NamedTempFile::new_in(folder())?;
+    fs::copy(from, &copy)?;
+    copy.persist(to)?;
+    Ok(())
+}
+
+/// Waits until no other run builds an image in this folder; the next one waits until the file is dropped.
+pub(crate) fn lock(target: &Path) -> Result<fs::File> {
+    fs::create_dir_all(target)?;
+    let file = fs::File::create(target.join("image.lock"))?;
+    file.lock()?;
+    Ok(file)
+}
+
 /// Where cargo puts what it builds in the current folder.
-fn target_folder(shell: &Shell) -> Result<PathBuf> {
+pub(crate) fn target_folder(shell: &Shell) -> Result<PathBuf> {
     let metadata = cmd!(shell, "cargo metadata --no-deps --format-version 1")
         .quiet()
         .read()?;
