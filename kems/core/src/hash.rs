@@ -2,12 +2,14 @@
 
 mod ascon;
 mod sha3;
+mod shake_x4;
 mod sponge;
 
 use zeroize::Zeroizing;
 
 pub use ascon::{AsconReader, AsconXof, AsconXof128};
 pub use sha3::{KeccakBorrowed, KeccakReader, KeccakSponge, Sha3, Sha3_256, Sha3_512, Shake128, Shake256};
+pub use shake_x4::{Shake128x4, Shake256x4, ShakeX4};
 
 /// The two hash roles of a KEM: a 64-byte hash and an extendable-output function. A suite is a type, never a cfg.
 pub trait HashSuite {

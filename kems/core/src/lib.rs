@@ -29,6 +29,9 @@ pub mod self_check;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 
+/// For the backends of the families.
+#[cfg(all(target_arch = "x86_64", not(kemqtt_portable)))]
+pub use backends::avx2::Avx2;
 /// Coefficient pairs in registers of a Cortex-M4, for the backends of the families.
 #[cfg(all(cortex_m4, not(kemqtt_portable)))]
 pub use backends::cortex_m4::packed;

@@ -2,7 +2,7 @@
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::backends::native;
+use crate::backends::{keccak_f1600_x4, native};
 
 /// A permutation and its state.
 pub trait Permutation: Clone + Zeroize {
@@ -43,6 +43,32 @@ impl Permutation for Keccak {
     #[inline(always)]
     fn lane(&self, i: usize) -> u64 {
         native::keccak_lane_out(self.0[i])
+    }
+}
+
+/// Four states of [`Keccak`] side by side. Wiped on drop.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct KeccakX4([[u64; 4]; 25]);
+
+impl KeccakX4 {
+    /// All lanes zero.
+    pub const ZERO: Self = Self([[0; 4]; 25]);
+
+    /// The permutation of every state.
+    pub fn permute(&mut self) {
+        keccak_f1600_x4(&mut self.0);
+    }
+
+    /// Adds to lane `i`, below 25, of state `state`, below 4.
+    #[inline(always)]
+    pub fn xor(&mut self, i: usize, state: usize, lane: u64) {
+        self.0[i][state] ^= native::keccak_lane_in(lane);
+    }
+
+    /// Lane `i` of state `state`.
+    #[inline(always)]
+    pub fn lane(&self, i: usize, state: usize) -> u64 {
+        native::keccak_lane_out(self.0[i][state])
     }
 }
 
