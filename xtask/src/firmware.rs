@@ -22,8 +22,8 @@ pub(crate) struct Options {
     /// Only images whose name contains this text, for example atmega1284p-suite-1011.
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
-    /// All images without Diffie-Hellman as well, which are for measurements only. Without it there is one of them, so that
-    /// they do not go bad.
+    /// Also run the known-answer tests of all images without Diffie-Hellman, which are for measurements only. Without it one of
+    /// them does.
     #[arg(long)]
     lab: bool,
     /// Build and lint, but do not run the images' known-answer tests.
@@ -34,7 +34,15 @@ pub(crate) struct Options {
     lint: Vec<PathBuf>,
 }
 
-/// Builds, lints and self-tests the images, and prints what they take.
+impl Options {
+    /// Whether the image's known-answer tests are to run.
+    fn tests(&self, image: &Image) -> bool {
+        let usual = !image.is_lab() || image.name().ends_with(LAB_SAMPLE);
+        !self.no_self_test && (usual || self.lab || !self.only.is_empty())
+    }
+}
+
+/// Lints, builds and self-tests the images, and prints what they take.
 pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     if !options.lint.is_empty() {
         return options.lint.iter().try_for_each(|elf| {
@@ -46,20 +54,16 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     let simulator = simulator(shell)?;
     println!("| image | flash, B | static RAM, B |\n|---|---:|---:|");
     let mut found = false;
-    let wanted = |image: &&Image| {
-        let name = image.name();
-        let usual = options.lab || !options.only.is_empty() || !image.is_lab() || name.ends_with(LAB_SAMPLE);
-        usual && name.contains(&options.only)
-    };
-    for image in IMAGES.iter().filter(wanted) {
+    for image in IMAGES.iter().filter(|image| image.name().contains(&options.only)) {
         found = true;
+        image.lint(shell)?;
         let elf = image.build(shell, false)?;
         if image.board == Board::Avr {
             lint_avr(shell, &elf)?;
         }
         let sizes = sizes(&elf)?;
         println!("| {} | {} | {} |", image.name(), sizes.flash, sizes.ram);
-        if !options.no_self_test {
+        if options.tests(image) {
             self_test(shell, &simulator, image, &elf).with_context(|| image.name())?;
         }
     }
@@ -67,7 +71,7 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The image without Diffie-Hellman that every run builds.
+/// The image without Diffie-Hellman that every run tests.
 const LAB_SAMPLE: &str = "lab-1001";
 
 /// What an image takes before its first instruction.

@@ -21,9 +21,15 @@ pub(crate) struct Options {
     /// The device has a certificate as well, and signs with it.
     #[arg(long)]
     client_certificate: bool,
+    /// Lint the image in both its forms, measure nothing.
+    #[arg(long, conflicts_with = "client_certificate")]
+    check: bool,
 }
 
 pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
+    if options.check {
+        return check(shell);
+    }
     let folder = tempfile::tempdir()?;
     let keys = folder.path();
     make_keys(shell, keys)?;
@@ -41,6 +47,18 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     let events = String::from_utf8(output.stdout)?;
     ensure!(output.status.success(), "the client does not get through:\n{events}");
     print(&events, &firmware::sizes(&elf)?)
+}
+
+/// Lints the image in both its forms.
+pub(crate) fn check(shell: &Shell) -> Result<()> {
+    let _folder = shell.push_dir(FIRMWARE);
+    cmd!(shell, "cargo fmt --check").quiet().run()?;
+    for features in [&[][..], &["--features", "client-certificate"]] {
+        cmd!(shell, "cargo clippy --quiet --locked {features...} -- -D warnings")
+            .quiet()
+            .run()?;
+    }
+    Ok(())
 }
 
 /// An authority and two certificates of it, for server and device: P-256 with SHA-256.
@@ -87,7 +105,7 @@ fn make_keys(shell: &Shell, folder: &Path) -> Result<()> {
 
 /// Builds the image with the keys of this folder in it, beside them.
 fn build(shell: &Shell, keys: &Path, options: &Options) -> Result<PathBuf> {
-    let _folder = shell.push_dir("sensor-node/bench/tls");
+    let _folder = shell.push_dir(FIRMWARE);
     let target = firmware::target_folder(shell)?;
     let _lock = firmware::lock(&target)?;
     let _keys = shell.push_env("BENCH_TLS_KEYS", keys);
@@ -156,6 +174,8 @@ fn print(events: &str, sizes: &firmware::Sizes) -> Result<()> {
     println!("\nflash {} B, static RAM {} B", sizes.flash, sizes.ram);
     Ok(())
 }
+
+const FIRMWARE: &str = "sensor-node/bench/tls";
 
 /// The regions of the image.
 const PHASES: [(u8, &str); 3] = [

@@ -13,7 +13,7 @@ use xshell::{Shell, cmd};
 use crate::{
     bench_avr, bench_m4, constant_time, embedded, firmware, fuzz,
     parallel::{root_shell, side_by_side},
-    prove, setup, simulators, vectors,
+    prove, sensor_tls, setup, simulators, vectors,
 };
 
 /// What to leave out; nothing by default, and CI leaves out nothing.
@@ -51,7 +51,10 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         step("embedded builds", || embedded::run(shell))?;
         // Linking and simulating use one core each, so two chains of steps run side by side.
         side_by_side(
-            || step("assembly for AVR", || bench_avr::check(&root_shell()?)),
+            || {
+                step("assembly for AVR", || bench_avr::check(&root_shell()?))?;
+                step("lints of the TLS image", || sensor_tls::check(&root_shell()?))
+            },
             || {
                 step("assembly for Cortex-M4", || bench_m4::check(&root_shell()?))?;
                 step("simulators", || simulators::check(&root_shell()?))?;

@@ -48,8 +48,9 @@ pub extern "C" fn main() -> ! {
         clock,
         store: NvStore::new(Eeprom, BrokerKem::ID, Active::ID.group()),
     };
+    let arena = &raw mut ARENA;
     // SAFETY: `main` runs once and nothing else names ARENA.
-    let arena = unsafe { &mut *(&raw mut ARENA) };
+    let arena = unsafe { &mut *arena };
     let (suite, broker_kem) = (Active::new(), FixedKem::<BrokerKem>::new());
     let ok = sensor::run(suite, broker_kem, &mut board, arena, &noise, board::sample, suite::test);
     board::exit(ok);

@@ -91,6 +91,25 @@ impl Image {
         self.build_with(shell, "", kem_auth, "-qemu")
     }
 
+    /// Lints the firmware crate as this image has it. What it depends on has been built for the image, or is now and serves it
+    /// next, so this takes half a second.
+    pub(crate) fn lint(&self, shell: &Shell) -> Result<()> {
+        let _folder = shell.push_dir(self.board.folder());
+        cmd!(shell, "cargo fmt --check").quiet().run()?;
+        let _bootstrap = shell.push_env("RUSTC_BOOTSTRAP", "1");
+        // What `cargo clippy` does as well; but that has the dependencies checked once more beside their build.
+        let _clippy = shell.push_env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+        let _lock = lock(&target_folder(shell)?)?;
+        let (suite, board) = (self.feature, self.board.feature());
+        cmd!(
+            shell,
+            "cargo rustc --quiet --release --locked --no-default-features --features {suite}{board} -- -Zno-codegen -Dwarnings"
+        )
+        .quiet()
+        .run()?;
+        Ok(())
+    }
+
     fn build_with(&self, shell: &Shell, board: &str, kem_auth: bool, suffix: &str) -> Result<PathBuf> {
         let (target, _lock) = {
             let _folder = shell.push_dir(self.board.folder());
