@@ -11,4 +11,4 @@ mod input;
 mod worlds;
 
 pub use input::{How, Input};
-pub use worlds::{forge, honest, is_a_secret_share, world};
+pub use worlds::{forge, honest, is_a_secret_share, is_honest_m1, world};

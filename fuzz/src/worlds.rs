@@ -29,6 +29,11 @@ pub fn honest(world: &'static World) -> &'static [Vec<u8>; 4] {
     &found.expect("one of ours").1
 }
 
+/// Whether an honest client of any world says this M1: the broker is the same in all of them.
+pub fn is_honest_m1(m1: &[u8]) -> bool {
+    all().iter().any(|(_, flights)| flights[0] == m1)
+}
+
 /// M1 to M4 of peers that know every secret and say what `knobs` say.
 pub fn forge(world: &World, knobs: &Knobs) -> Straight {
     match world.suite.kem() {
