@@ -70,8 +70,14 @@ fn debian_packages(shell: &Shell) -> Result<()> {
     }
     shell.set_var("DEBIAN_FRONTEND", "noninteractive");
     let _quiet = NoServices::new()?;
-    cmd!(shell, "apt-get update -qq").run()?;
-    cmd!(shell, "apt-get install -y -qq --no-install-recommends {missing...}").run()?;
+    // Mirrors have bad moments, and a fresh machine may be updating itself.
+    let patient = ["-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=300"];
+    cmd!(shell, "apt-get {patient...} update -qq").run()?;
+    cmd!(
+        shell,
+        "apt-get {patient...} install -y -qq --no-install-recommends {missing...}"
+    )
+    .run()?;
     match PACKAGES.iter().find(|(name, program)| !installed(name, *program)) {
         Some((name, _)) => bail!("package {name} is still missing after apt-get installed it"),
         None => Ok(()),
@@ -133,14 +139,15 @@ fn rustup(shell: &Shell) -> Result<()> {
 }
 
 fn cargo_tools(shell: &Shell) -> Result<()> {
-    // Neither has much to compute: optimised builds of them would take twice as long and gain nothing.
+    // Neither has much to compute: optimised builds of them would take twice as long and gain nothing. Their next versions may
+    // ask for a newer compiler.
     if !on_path("cargo-deny") {
         eprintln!("installing cargo-deny (two minutes, once)");
-        cmd!(shell, "cargo install --quiet --locked --debug cargo-deny").run()?;
+        cmd!(shell, "cargo install --quiet --locked --debug cargo-deny --version 0.20.2").run()?;
     }
     if !on_path("cargo-fuzz") {
         eprintln!("installing cargo-fuzz (a minute, once)");
-        cmd!(shell, "cargo install --quiet --locked --debug cargo-fuzz").run()?;
+        cmd!(shell, "cargo install --quiet --locked --debug cargo-fuzz --version 0.13.2").run()?;
     }
     verifpal(shell)
 }
@@ -182,11 +189,9 @@ fn python_packages(shell: &Shell) -> Result<()> {
 }
 
 pub(crate) fn on_path(program: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
     // Debian keeps servers in /usr/sbin, which is not on everybody's PATH.
-    let path = env::var("PATH").unwrap_or_default() + ":/usr/sbin";
-    Command::new("which")
-        .arg(program)
-        .env("PATH", path)
-        .output()
-        .is_ok_and(|output| output.status.success())
+    env::split_paths(&path)
+        .chain([PathBuf::from("/usr/sbin")])
+        .any(|folder| folder.join(program).is_file())
 }
