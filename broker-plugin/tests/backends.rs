@@ -229,16 +229,14 @@ async fn a_publish_is_passed_on_before_it_is_whole() {
     within(broker.read_exact(&mut seen)).await.expect("not held back");
     // And downwards.
     broker.write_all(&packet[..1000]).await.unwrap();
-    sleep(Duration::from_millis(100)).await;
-    assert_eq!(
-        world
-            .metrics
-            .bytes
-            .get_or_create(&kemqtt_broker::metrics::Direction { direction: "out" })
-            .get(),
-        1000
-    );
+    sent_down(&world, 1000).await;
     world.stop().await;
+}
+
+/// Waits until so many bytes of the back end have gone to clients.
+async fn sent_down(world: &World, bytes: u64) {
+    let direction = kemqtt_broker::metrics::Direction { direction: "out" };
+    eventually(|| world.metrics.bytes.get_or_create(&direction).get() == bytes).await;
 }
 
 /// Feeds one side until nothing more is taken; returns the bytes that were.
@@ -302,7 +300,7 @@ async fn our_disconnect_waits_for_the_end_of_the_back_ends_packet() {
     let (_, mut session, mut broker, _) = connected(&world, &listener, &world.device, &connect, ACCEPTED).await;
     let publish = mqtt::publish(Level::V5, "a", 0, 0, &[7; 100]);
     broker.write_all(&publish[..50]).await.unwrap();
-    sleep(Duration::from_millis(100)).await;
+    sent_down(&world, 50).await;
     session.send(b"\x90\x03\0\x01\0").await;
     sleep(Duration::from_millis(100)).await;
     broker.write_all(&publish[50..]).await.unwrap();

@@ -56,8 +56,9 @@ const STAGES: [Until; 4] = [Until::Accept, Until::M1, Until::M2, Until::M4];
 const ACTS: [Then; 4] = [Then::Garbage, Then::Reset, Then::Drip, Then::Silence];
 
 async fn misbehave(address: SocketAddr, device: Device, until: Until, then: Then) {
-    let mut wire = Wire::open(address).await;
+    // Made before its time begins.
     let (m1, state) = device.m1();
+    let mut wire = Wire::open(address).await;
     match until {
         Until::Accept => {}
         Until::M1 => wire.send(&connect_packet(&m1)).await,
@@ -122,19 +123,30 @@ async fn a_storm_of_bad_clients_leaves_nothing_and_disturbs_nobody() {
     let address = world.front.local_addr();
     let bad_line = world.registry.enroll_psk("bad").await.unwrap();
     let bad = || Device::psk(&world.broker, &bad_line);
-    let mut honest = world.session(&world.device, &mqtt::connect(Level::V5, "s1")).await;
+    // On a busy machine honest clients may be too slow for these limits as well.
+    let let_in = async {
+        loop {
+            if let Ok((_, session)) = world.connect(&world.device, &mqtt::connect(Level::V5, "s1")).await {
+                return session;
+            }
+        }
+    };
+    let mut honest = within(let_in).await;
     honest.send(&mqtt::subscribe(Level::V5, 1, "echo", 1)).await;
     honest.expect(PacketType::Suback).await;
 
-    // Each kind alone first, so that none of them is evicted.
-    for until in STAGES {
-        for then in ACTS {
-            misbehave(address, bad(), until, then).await;
+    // Each kind alone first, so that none of them is evicted: garbage for a record and a reset in a session are among them.
+    let each_alone = async {
+        while world.metrics.closed("record") == 0 || world.metrics.closed("client-lost") == 0 {
+            for until in STAGES {
+                for then in ACTS {
+                    misbehave(address, bad(), until, then).await;
+                }
+            }
+            eventually(|| world.metrics.open.get() == 1).await;
         }
-    }
-    eventually(|| world.metrics.open.get() == 1).await;
-    assert!(world.metrics.closed("record") > 0, "garbage for a record");
-    assert!(world.metrics.closed("client-lost") > 0, "a reset in a session");
+    };
+    within(each_alone).await;
 
     let (mut tasks, mut sockets, mut memory) = (0, 0, 0);
     for round in 0..4_u16 {

@@ -58,18 +58,18 @@ impl Bare {
     }
 
     fn link(&self, id: &str, clean: bool) -> (LinkTx, LinkRx) {
-        self.try_link(id, clean).expect("alive")
+        self.try_link(id, clean, Duration::from_secs(20)).expect("alive")
     }
 
-    fn try_link(&self, id: &str, clean: bool) -> Option<(LinkTx, LinkRx)> {
+    fn try_link(&self, id: &str, clean: bool, patience: Duration) -> Option<(LinkTx, LinkRx)> {
         let (reply, made) = mpsc::channel();
         self.0.send((id.to_owned(), clean, reply)).ok()?;
-        made.recv_timeout(Duration::from_secs(1)).ok()
+        made.recv_timeout(patience).ok()
     }
 
     async fn is_dead(&self) -> bool {
         for _ in 0..100 {
-            if self.try_link("probe", true).is_none() {
+            if self.try_link("probe", true, PATIENCE).is_none() {
                 return true;
             }
             sleep(Duration::from_millis(10)).await;
@@ -77,6 +77,9 @@ impl Bare {
         false
     }
 }
+
+/// For a router that may be dead.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 fn subscribe(filter: &str, qos: QoS) -> Packet {
     let filter = Filter {
@@ -138,7 +141,7 @@ async fn bare_rumqttd_dies_of_the_last_member_of_a_share_that_leaves_a_message_u
             tx.send(subscribe(filter, qos)).await.unwrap();
         }
         // With debug assertions it dies of the second SUBSCRIBE already.
-        if let Some((mut sender, _sender_rx)) = router.try_link("sender", true) {
+        if let Some((mut sender, _sender_rx)) = router.try_link("sender", true, PATIENCE) {
             sender.send(publish("t")).await.unwrap();
             until(&mut rx, |n| matches!(n, Notification::Forward(_))).await;
             sleep(Duration::from_millis(100)).await;

@@ -39,6 +39,8 @@ impl Gateway {
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let child = Command::new(env!("CARGO_BIN_EXE_kemqtt-broker"))
             .current_dir(folder.path())
+            // Where there are more processors, what more threads hold would be counted too.
+            .env("TOKIO_WORKER_THREADS", "2")
             .args([
                 "run",
                 "--listen",

@@ -164,7 +164,7 @@ async fn an_anonymous_session_has_no_re_authentication_and_neither_have_its_tick
 #[tokio::test]
 async fn an_offer_that_nobody_answers_does_not_stay_open() {
     let limits = Limits {
-        m3_timeout: Duration::from_millis(200),
+        m3_timeout: Duration::from_secs(1),
         ..Limits::default()
     };
     let world = World::start(|b| b.limits(limits)).await;

@@ -102,8 +102,9 @@ impl Device {
 
     /// Runs the whole handshake; gives the inner CONNACK and the session.
     pub async fn connect(&self, address: SocketAddr, connect: &[u8]) -> Result<(Vec<u8>, Session), Failure> {
-        let mut wire = Wire::open(address).await;
+        // Made before its time begins.
         let (m1, state) = self.m1();
+        let mut wire = Wire::open(address).await;
         wire.send(&connect_packet(&m1)).await;
         self.finish(wire, state, connect).await
     }
