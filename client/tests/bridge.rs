@@ -283,22 +283,18 @@ async fn a_broker_that_cannot_be_reached_is_told_and_the_next_attempt_waits() {
         .expect("address")
         .to_string();
     let bridge = Bridge::new(free, setup.config()).expect("bridge");
-    let attempt = async |limit| {
+    let begun = std::time::Instant::now();
+    for _ in 0..2 {
         let (mut application, far) = duplex(65_536);
         application.write_all(CONNECT_5).await.expect("writes");
-        let served = timeout(limit, bridge.serve(far)).await;
+        let served = timeout(Duration::from_secs(20), bridge.serve(far)).await;
+        assert!(matches!(served, Ok(Err(Error::Network { .. }))));
         let mut answer = Vec::new();
         application.read_to_end(&mut answer).await.expect("reads");
-        (served, answer)
-    };
-    let (served, answer) = attempt(Duration::from_secs(5)).await;
-    assert!(matches!(served, Ok(Err(Error::Network { .. }))));
-    assert_eq!(answer, [0x20, 3, 0, 0x88, 0]);
-    let (served, answer) = attempt(Duration::from_millis(100)).await;
-    assert!(
-        served.is_err() && answer.is_empty(),
-        "waits at least a quarter of a second"
-    );
+        assert_eq!(answer, [0x20, 3, 0, 0x88, 0]);
+    }
+    // Half a second less jitter.
+    assert!(begun.elapsed() >= Duration::from_millis(250), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]
@@ -328,7 +324,7 @@ async fn clients_that_fail_together_do_not_add_up_their_waits_and_one_of_them_pr
     }
     // Of the next two one comes, after the wait that follows one failure, and the other only once that is decided.
     let _waiting = [start().await, start().await];
-    let (probe, _) = timeout(Duration::from_secs(2), listener.accept())
+    let (probe, _) = timeout(SHORT_WAIT, listener.accept())
         .await
         .expect("half a second")
         .expect("dials");
@@ -346,7 +342,7 @@ async fn clients_that_fail_together_do_not_add_up_their_waits_and_one_of_them_pr
             .await
             .expect("answers")
     });
-    timeout(Duration::from_secs(2), listener.accept())
+    timeout(SHORT_WAIT, listener.accept())
         .await
         .expect("at once")
         .expect("dials");
@@ -373,6 +369,9 @@ async fn a_client_that_gives_up_while_it_waits_costs_no_attempt() {
         .expect("bridge")
         .expect("no error");
 }
+
+/// The waits of eight failures in a row would add up to more than a minute.
+const SHORT_WAIT: Duration = Duration::from_secs(20);
 
 /// Serves one CONNECT over a network whose far end answers M1 with these bytes; gives what the application was told.
 async fn answered_by(config: &Config, connect: &[u8], answer: &[u8]) -> (Vec<u8>, Error) {

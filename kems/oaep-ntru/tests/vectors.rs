@@ -244,11 +244,11 @@ impl TryRng for Drng {
     type Error = core::convert::Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        unimplemented!("only bytes are asked for")
+        unreachable!("only bytes are asked for")
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        unimplemented!("only bytes are asked for")
+        unreachable!("only bytes are asked for")
     }
 
     fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Self::Error> {

@@ -269,11 +269,11 @@ impl TryRng for Script {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        unimplemented!("only bytes are asked for")
+        unreachable!("only bytes are asked for")
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        unimplemented!("only bytes are asked for")
+        unreachable!("only bytes are asked for")
     }
 
     fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Infallible> {
