@@ -3,12 +3,14 @@
 use std::{
     collections::BTreeMap,
     fs,
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde::Deserialize;
 use xshell::{Shell, cmd};
@@ -134,10 +136,16 @@ fn serve(keys: &Path, address: &str, options: &Options) -> Result<Child> {
     if options.client_certificate {
         server.args(["-Verify", "1", "-verify_return_error", "-verifyCAfile", "authority.pem"]);
     }
-    let child = server.spawn().context("openssl does not start")?;
+    let mut child = server.spawn().context("openssl does not start")?;
     // The client dials once: the server has to listen by then.
-    std::thread::sleep(std::time::Duration::from_secs(1));
-    Ok(child)
+    for _ in 0..500 {
+        if TcpStream::connect(address).is_ok() {
+            return Ok(child);
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    child.kill()?;
+    bail!("openssl does not listen on {address}")
 }
 
 #[derive(Deserialize)]

@@ -143,11 +143,19 @@ fn cargo_tools(shell: &Shell) -> Result<()> {
     // ask for a newer compiler.
     if !on_path("cargo-deny") {
         eprintln!("installing cargo-deny (two minutes, once)");
-        cmd!(shell, "cargo install --quiet --locked --debug cargo-deny --version 0.20.2").run()?;
+        cmd!(
+            shell,
+            "cargo install --quiet --locked --debug cargo-deny --version 0.20.2"
+        )
+        .run()?;
     }
     if !on_path("cargo-fuzz") {
         eprintln!("installing cargo-fuzz (a minute, once)");
-        cmd!(shell, "cargo install --quiet --locked --debug cargo-fuzz --version 0.13.2").run()?;
+        cmd!(
+            shell,
+            "cargo install --quiet --locked --debug cargo-fuzz --version 0.13.2"
+        )
+        .run()?;
     }
     verifpal(shell)
 }
