@@ -62,6 +62,16 @@ impl Gateway {
             .await
     }
 
+    /// Waits until so many have: a client knows of its own before it is counted.
+    pub async fn finishes(&self, mode: u8, count: f64) -> Result<()> {
+        let end = Instant::now() + PATIENCE;
+        while self.handshakes(mode).await? < count {
+            ensure!(Instant::now() < end, "mode {mode}, not {count}:\n{}", self.peer.log());
+            sleep(Duration::from_millis(50)).await;
+        }
+        Ok(())
+    }
+
     async fn sum(&self, counts: impl Fn(&str) -> bool) -> Result<f64> {
         let (_, text) = get(self.admin, "/metrics").await?;
         let series = text.lines().filter(|line| !line.starts_with('#') && counts(line));

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use hybrid_handshake::{
     identity::{DeviceLine, MAX_KEY_LEN},
     suite::{Group, KemId},
@@ -12,14 +12,19 @@ use kemqtt_broker::{
     registry::{Credential as Enrolled, Enrolment},
 };
 use kemqtt_client::{
-    Config, Credential, DeviceId, Observer, Pins, SuiteId,
+    Config, Credential, DeviceId,
+    Direction::FromBroker,
+    Observer, Pins, SuiteId, WireEvent,
     rumqttc::{Attached, v5::options},
 };
 use rumqttc::v5::{
     AsyncClient, ConnectionError, Event, EventLoop, Incoming, MqttOptions,
-    mqttbytes::v5::{ConnectReturnCode, Publish},
+    mqttbytes::{
+        QoS,
+        v5::{ConnectReturnCode, Publish},
+    },
 };
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::sidecar::KeyFiles;
 
@@ -131,6 +136,32 @@ impl Client {
         Ok(client)
     }
 
+    /// Connects and runs the event loop until the session's ticket is kept.
+    pub async fn with_ticket(id: &str, address: &str, config: Config) -> Result<Self> {
+        let log = Log::new();
+        let mut client = Self::connect(id, address, config.observer(log.clone()), |_| {}).await?;
+        // The first control message of a session; a registry may take its time for the key that seals it.
+        let control = |event: &WireEvent| {
+            matches!(
+                event,
+                WireEvent::Record {
+                    direction: FromBroker,
+                    control: true,
+                    ..
+                }
+            )
+        };
+        let end = Instant::now() + WAIT;
+        while !log.events().iter().any(control) {
+            ensure!(Instant::now() < end, "no ticket");
+            client.run_for(Duration::from_millis(20)).await?;
+        }
+        // What is behind it is read when it has been dealt with.
+        client.handle.subscribe("ticket", QoS::AtMostOnce).await?;
+        client.until(|event| matches!(event, Incoming::SubAck(_))).await?;
+        Ok(client)
+    }
+
     /// The reason code that the application was given for a connection that must not come about.
     ///
     /// # Panics
@@ -181,15 +212,9 @@ impl Client {
         let _ = timeout(WAIT, self.bridge.idle()).await;
     }
 
-    /// Runs the event loop until control records behind the CONNACK, such as a ticket, are here.
-    pub async fn settled(mut self) -> Result<Self> {
-        self.run_for(Duration::from_millis(300)).await?;
-        Ok(self)
-    }
-
     /// Runs the event loop for a moment, so that what was asked for goes out.
     pub async fn run_for(&mut self, time: Duration) -> Result<()> {
-        let end = tokio::time::Instant::now() + time;
+        let end = Instant::now() + time;
         while let Ok(event) = tokio::time::timeout_at(end, self.events.poll()).await {
             event?;
         }
@@ -212,8 +237,8 @@ impl<T: Clone> Log<T> {
     }
 }
 
-impl Observer for Log<kemqtt_client::WireEvent> {
-    fn observe(&self, event: &kemqtt_client::WireEvent) {
+impl Observer for Log<WireEvent> {
+    fn observe(&self, event: &WireEvent) {
         self.0
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)

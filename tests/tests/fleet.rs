@@ -71,12 +71,7 @@ async fn a_reload_changes_policy_and_ticket_keys_and_drops_nobody() -> Result<()
     keys(&["22", "11"])?;
     reload(1).await?;
     let mut second = connect("pump-1/a", &gateway, &pump).await?;
-    let resumed = gateway.handshakes(4).await?;
-    ensure!(
-        resumed >= 1.0,
-        "resumed under the previous key:\n{}",
-        gateway.peer.log()
-    );
+    gateway.finishes(4, 1.0).await.context("under the previous key")?;
     second
         .handle
         .publish("plant/pump-1/x", QoS::AtLeastOnce, false, "x")
@@ -107,7 +102,7 @@ async fn a_reload_changes_policy_and_ticket_keys_and_drops_nobody() -> Result<()
         attempts += 1;
         ensure!(attempts < 6, "no way out");
     }
-    ensure!(gateway.handshakes(2).await? > full, "a full handshake");
+    gateway.finishes(2, full + 1.0).await.context("a full handshake")?;
 
     // A file with a mistake changes nothing.
     std::fs::write(&config_file, "[identity]\nclient_id = \"any\"\n")?;
@@ -216,16 +211,10 @@ async fn two_gateways_share_a_ticket_file() -> Result<()> {
     let balancer = Balancer::start(one.address()).await?;
     let config = office.device("pump-1").await?;
     let address = balancer.address().to_string();
-    drop(
-        Client::connect("pump-1", &address, config.clone(), |_| {})
-            .await?
-            .settled()
-            .await?,
-    );
+    drop(Client::with_ticket("pump-1", &address, config.clone()).await?);
     balancer.point_at(two.address());
     let _second = Client::connect("pump-1", &address, config, |_| {}).await?;
-    assert_eq!(two.handshakes(4).await?, 1.0);
-    Ok(())
+    two.finishes(4, 1.0).await
 }
 
 /// A relay that stops reading from the gateway when told.

@@ -12,6 +12,13 @@ async fn a_plain_session_is_readable_in_the_capture() -> Result<()> {
     let received = mosquitto_sub(broker.address(), "-V 5 -t plain/topic -C 1").await?;
     assert_eq!(received.stdout, b"hello\n");
 
+    // The relay may still have the DISCONNECT before it.
+    for _ in 0..200 {
+        if wire.bytes(Direction::ToBroker).ends_with(&[0xe0, 0]) {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
     let pcap = broker.folder().join("plain.pcap");
     wire.write_pcap(&pcap).await?;
     let packets = tshark(&pcap, "-T fields -e mqtt.msgtype -Y mqtt").await?;

@@ -173,8 +173,11 @@ async fn a_revocation_closes_sessions_on_every_gateway_without_a_poll() -> Resul
             .await
             .context("still open")??;
         good_session.run_for(Duration::from_millis(100)).await?;
-        assert_eq!(front.metrics().closed("revoked"), 1);
-        assert_eq!(front.metrics().sessions.get(), 1);
+        // The client may know before it is counted.
+        while front.metrics().closed("revoked") != 1 || front.metrics().sessions.get() != 1 {
+            ensure!(Instant::now() < deadline, "{}", front.metrics().encode());
+            sleep(Duration::from_millis(20)).await;
+        }
         assert!(connect(front, "bad", &bad).await.is_err());
     }
     Ok(())
@@ -187,16 +190,14 @@ async fn a_ticket_of_one_gateway_resumes_at_the_other() -> Result<()> {
     let poll = Limits::default().revocation_poll;
     let fronts = [Pair::front(&pair.one, poll).await?, Pair::front(&pair.two, poll).await?];
     let config = pair.device("s1").await?;
-    let mut first = connect(&fronts[0], "s1", &config).await?;
-    first.run_for(Duration::from_millis(300)).await?;
-    drop(first);
-    let second = connect(&fronts[1], "s1", &config).await?;
-    assert!(
-        fronts[1].metrics().encode().contains("mode=\"4\"} 1"),
-        "{}",
-        fronts[1].metrics().encode()
-    );
-    drop(second);
+    drop(Client::with_ticket("s1", &fronts[0].local_addr().to_string(), config.clone()).await?);
+    let _second = connect(&fronts[1], "s1", &config).await?;
+    // The client knows before it is counted.
+    let end = Instant::now() + Duration::from_secs(10);
+    while !fronts[1].metrics().encode().contains("mode=\"4\"} 1") {
+        ensure!(Instant::now() < end, "{}", fronts[1].metrics().encode());
+        sleep(Duration::from_millis(20)).await;
+    }
     Ok(())
 }
 
@@ -209,13 +210,12 @@ async fn gateways_without_news_leave_each_other_alone() -> Result<()> {
     let _fronts = [Pair::front(&pair.one, poll).await?, Pair::front(&pair.two, poll).await?];
     let mut changes = pair.one.changes();
     changes.next().await;
-    // What they told when they started has been said by then.
-    sleep(Duration::from_secs(1)).await;
-    while timeout(Duration::from_millis(10), changes.next()).await.is_ok() {}
-    ensure!(
-        timeout(Duration::from_secs(2), changes.next()).await.is_err(),
-        "an echo"
-    );
+    // What they told when they started ends within a few of these; an echo does not.
+    let mut heard = 0;
+    while timeout(Duration::from_secs(2), changes.next()).await.is_ok() {
+        heard += 1;
+        ensure!(heard < 20, "an echo");
+    }
     pair.two.ticket_keys(4_000_000_000).await?;
     timeout(Duration::from_secs(10), changes.next())
         .await

@@ -40,20 +40,19 @@ impl Registry {
             .bind(seconds(now.saturating_add(LIFE_S)))
             .execute(&mut *transaction)
             .await?;
-        sqlx::query(
-            "INSERT INTO ticket_keys (key_id, sealed, created) SELECT $1, $2, $3 \
-             WHERE NOT EXISTS (SELECT 1 FROM ticket_keys WHERE created > $4)",
-        )
-        .bind(&id[..])
-        .bind(sealed)
-        .bind(seconds(now))
-        .bind(seconds(now.saturating_sub(LIFE_S)))
-        .execute(&mut *transaction)
-        .await?;
-        sqlx::query("DELETE FROM ticket_keys WHERE key_id NOT IN (SELECT key_id FROM ticket_keys ORDER BY created DESC, rowid DESC LIMIT 2)")
-            .execute(&mut *transaction)
-            .await?;
-        let rows = sqlx::query(SELECT).fetch_all(&mut *transaction).await?;
+        let mut rows = sqlx::query(SELECT).fetch_all(&mut *transaction).await?;
+        if !is_fresh(&rows, now)? {
+            sqlx::query("INSERT INTO ticket_keys (key_id, sealed, created) VALUES ($1, $2, $3)")
+                .bind(&id[..])
+                .bind(sealed)
+                .bind(seconds(now))
+                .execute(&mut *transaction)
+                .await?;
+            sqlx::query("DELETE FROM ticket_keys WHERE key_id NOT IN (SELECT key_id FROM ticket_keys ORDER BY created DESC, rowid DESC LIMIT 2)")
+                .execute(&mut *transaction)
+                .await?;
+            rows = sqlx::query(SELECT).fetch_all(&mut *transaction).await?;
+        }
         transaction.commit().await?;
         Ok(rows)
     }

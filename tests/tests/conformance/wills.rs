@@ -124,9 +124,9 @@ async fn delay(world: World) -> Result<String> {
 
 async fn back_in_time(world: World) -> Result<String> {
     let mut watcher = watcher(&world).await?;
-    drop(delayed(&world, 2, 60).await?);
+    drop(delayed(&world, 4, 60).await?);
     let _back = world.connect_as("c", Options::resume(60)).await?;
-    Ok(show_all(&world, &watcher.within(Duration::from_secs(4)).await?))
+    Ok(show_all(&world, &watcher.within(Duration::from_secs(6)).await?))
 }
 
 async fn session_ends_first(world: World) -> Result<String> {
