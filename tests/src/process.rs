@@ -3,8 +3,10 @@
 use std::{
     ffi::{OsStr, OsString},
     net::{Ipv4Addr, SocketAddr},
+    ops::Range,
     path::{Path, PathBuf},
     process::{Output, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
 
@@ -216,15 +218,28 @@ pub(crate) fn recipe(name: &str) -> PathBuf {
 /// would take other features of the dependencies and compile most of them again.
 const BINARIES: &str = "KEMQTT_TEST_BINARIES";
 
-/// A TCP port on the loopback interface that was free a moment ago.
+/// A TCP port on the loopback interface that is free, and that nobody else is given: it lies below those that the system hands
+/// out, so it also stays free while a program is started again.
 pub fn free_address() -> Result<SocketAddr> {
-    Ok(std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    // Programs of an earlier test may take a moment to go.
+    let first = std::process::id().wrapping_mul(97);
+    for _ in PORTS {
+        let offset = first.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % PORTS.len() as u32;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, PORTS.start + offset as u16));
+        if std::net::TcpListener::bind(address).is_ok() {
+            return Ok(address);
+        }
+    }
+    bail!("no free port in {PORTS:?}")
 }
 
 /// Debian keeps servers in /usr/sbin, which is not on everybody's PATH.
 fn path() -> String {
     std::env::var("PATH").unwrap_or_default() + ":/usr/sbin"
 }
+
+const PORTS: Range<u16> = 20_000..30_000;
 
 /// Generous: the machines that run these tests are small and busy.
 const START: Duration = Duration::from_secs(30);
