@@ -1,8 +1,10 @@
 //! X25519 and SHA-256, which have an assembly twin on small targets: AVR by architecture, the Cortex-M4 (here only with its FPU)
-//! by what the build script says. `--cfg kemqtt_portable` in `RUSTFLAGS` forces portable code, as in `kem-core`.
+//! by what the build script says. ChaCha20, which has a twin for AVX2, found at run time. `--cfg kemqtt_portable` in `RUSTFLAGS` forces portable code, as in `kem-core`.
 
 #[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
 mod avr;
+#[cfg(target_pointer_width = "64")]
+pub(crate) mod chacha20;
 #[cfg(all(cortex_m4_fpu, not(kemqtt_portable)))]
 mod cortex_m4;
 #[cfg(any(

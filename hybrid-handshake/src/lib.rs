@@ -101,7 +101,10 @@
 //! ```
 
 #![no_std]
-#![cfg_attr(not(any(target_arch = "avr", cortex_m4)), forbid(unsafe_code))]
+#![cfg_attr(
+    not(any(target_arch = "avr", target_arch = "x86_64", cortex_m4)),
+    forbid(unsafe_code)
+)]
 #![cfg_attr(target_arch = "avr", feature(asm_experimental_arch))]
 
 pub mod aead;

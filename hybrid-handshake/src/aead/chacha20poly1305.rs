@@ -1,6 +1,18 @@
 //! ChaCha20-Poly1305 (RFC 8439).
 
-use chacha20poly1305::{AeadInOut, ChaCha20Poly1305 as Cipher, KeyInit};
+#[cfg(target_pointer_width = "64")]
+mod poly1305;
+#[cfg(not(target_pointer_width = "64"))]
+mod small;
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests;
+#[cfg(target_pointer_width = "64")]
+mod wide;
+
+#[cfg(not(target_pointer_width = "64"))]
+use small as native;
+#[cfg(target_pointer_width = "64")]
+use wide as native;
 
 use super::{Aead, Key, Nonce, Tag};
 use crate::Error;
@@ -8,8 +20,6 @@ use crate::Error;
 /// ChaCha20-Poly1305 (RFC 8439 section 2.8): key 32, nonce 12 bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct ChaCha20Poly1305;
-
-const NONCE_LEN: usize = 12;
 
 impl Aead for ChaCha20Poly1305 {
     fn key_len(self) -> usize {
@@ -21,16 +31,11 @@ impl Aead for ChaCha20Poly1305 {
     }
 
     fn seal(self, key: &Key, nonce: &Nonce, ad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
-        Cipher::new(key.as_bytes().into())
-            .encrypt_inout_detached(&prefix(nonce).into(), ad, text.into())
-            .map(Into::into)
-            .map_err(|_| Error::Misuse)
+        native::seal(key.as_bytes(), &prefix(nonce), ad, text)
     }
 
     fn open(self, key: &Key, nonce: &Nonce, ad: &[u8], text: &mut [u8], tag: &Tag) -> Result<(), Error> {
-        Cipher::new(key.as_bytes().into())
-            .decrypt_inout_detached(&prefix(nonce).into(), ad, text.into(), tag.into())
-            .map_err(|_| Error::Rejected)
+        native::open(key.as_bytes(), &prefix(nonce), ad, text, tag)
     }
 }
 
@@ -38,3 +43,5 @@ fn prefix(nonce: &Nonce) -> [u8; NONCE_LEN] {
     let [n @ .., _, _, _, _] = nonce.as_bytes();
     *n
 }
+
+const NONCE_LEN: usize = 12;
