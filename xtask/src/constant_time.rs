@@ -1,6 +1,5 @@
 //! KEMs and handshake under valgrind's memcheck with their secrets marked undefined: a branch or an address that depends on
-//! one is a report. Values that become public on the way stand in one place, the callers of `kem_core::ct::declassify`;
-//! `tests/constant-time/foreign.supp` has the verdicts that other people's crates make public.
+//! one is a report. Values that become public on the way stand in one place, the callers of `kem_core::ct::declassify`.
 
 use std::path::Path;
 
@@ -13,17 +12,14 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     let target = crate::root().join("target/constant-time");
     cmd!(shell, "cargo build --release --locked --target-dir {target}").run()?;
     let program = target.join("release/constant-time");
-    let control = cmd!(
-        shell,
-        "valgrind --quiet --error-exitcode=9 {SUPPRESSIONS} {program} control"
-    )
-    .ignore_status()
-    .output()?;
+    let control = cmd!(shell, "valgrind --quiet --error-exitcode=9 {program} control")
+        .ignore_status()
+        .output()?;
     ensure!(
         control.status.code() == Some(9),
         "memcheck does not see a branch on a secret: {control:?}"
     );
-    cmd!(shell, "valgrind --quiet --error-exitcode=9 {SUPPRESSIONS} {program}").run()?;
+    cmd!(shell, "valgrind --quiet --error-exitcode=9 {program}").run()?;
     probes(shell, &program)
 }
 
@@ -59,5 +55,3 @@ fn instructions(shell: &Shell, program: &Path, mode: &str, id: &str) -> Result<u
     let (_, count) = collected.with_context(|| format!("callgrind counts nothing: {log}"))?;
     Ok(count.trim().parse()?)
 }
-
-const SUPPRESSIONS: &str = "--suppressions=foreign.supp";
