@@ -1,6 +1,6 @@
 use kem_core::ct::CtSink;
 
-use crate::backends::convert;
+use crate::backends::Backend;
 use crate::poly::{Poly, Q};
 
 /// Compression to a number of bits (FIPS 203 section 4.2.1).
@@ -8,10 +8,10 @@ pub trait Width {
     const BITS: usize;
 
     /// ByteEncode(Compress(p)). In: 0 <= c < Q.
-    fn encode(p: &Poly, sink: &mut impl CtSink);
+    fn encode(backend: impl Backend, p: &Poly, sink: &mut impl CtSink);
 
     /// Decompress(ByteDecode(bytes)). Out: 0 <= c < Q.
-    fn decode(bytes: &[u8], p: &mut Poly);
+    fn decode(backend: impl Backend, bytes: &[u8], p: &mut Poly);
 }
 
 /// `D` bits a coefficient, at most 11.
@@ -20,16 +20,14 @@ pub enum Bits<const D: usize> {}
 impl<const D: usize> Width for Bits<D> {
     const BITS: usize = D;
 
-    fn encode(p: &Poly, sink: &mut impl CtSink) {
-        for eight in p.0.as_chunks::<8>().0 {
-            sink.put_all(&convert::compress::<D>(eight));
-        }
+    #[inline(always)]
+    fn encode(backend: impl Backend, p: &Poly, sink: &mut impl CtSink) {
+        backend.compress::<D>(p, sink);
     }
 
-    fn decode(bytes: &[u8], p: &mut Poly) {
-        for (eight, bytes) in p.0.as_chunks_mut().0.iter_mut().zip(bytes.as_chunks().0) {
-            *eight = convert::decompress::<D>(bytes);
-        }
+    #[inline(always)]
+    fn decode(backend: impl Backend, bytes: &[u8], p: &mut Poly) {
+        backend.decompress::<D>(bytes, p);
     }
 }
 
@@ -59,6 +57,7 @@ pub(crate) fn decompress<const D: usize>(y: u16) -> i16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backends::convert;
 
     fn exhaustive<const D: usize>() {
         let q = Q as u32;

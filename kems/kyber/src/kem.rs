@@ -6,7 +6,7 @@ use kem_core::rand_core::CryptoRng;
 use kem_core::{Bytes, Ek, InvalidKey, Kem, NotInvertible, SharedSecret};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::backends::{Arith, Native};
+use crate::backends::{Backend, with_backend};
 use crate::params::{P512, P768, P1024, Params};
 use crate::pke;
 use crate::poly::POLY_LEN;
@@ -40,7 +40,7 @@ impl<P: Params, V: Shell> Kem for Kyber<P, V> {
 
     fn check_ek(ek: &P::Ek) -> Result<(), InvalidKey> {
         let () = P::CHECKED;
-        V::check_ek::<P>(ek.as_ref())
+        with_backend!(|backend| V::check_ek::<P>(backend, ek.as_ref()))
     }
 
     fn check_dk(dk: &P::Dk) -> Result<(), InvalidKey> {
@@ -51,19 +51,23 @@ impl<P: Params, V: Shell> Kem for Kyber<P, V> {
 
     fn keygen_from(coins: &[u8; 64], ek: &mut P::Ek, dk: &mut P::Dk) -> Result<(), NotInvertible> {
         let () = P::CHECKED;
-        keygen::<P, V>(Native, coins, ek.as_mut(), dk.as_mut());
-        Ok(())
+        with_backend!(|backend| {
+            keygen::<P, V>(backend, coins, ek.as_mut(), dk.as_mut());
+            Ok(())
+        })
     }
 
     fn encaps_from(coins: &[u8; 32], ek: &Ek<'_, Self>, ct: &mut P::Ct, ss: &mut SharedSecret) {
         let () = P::CHECKED;
-        encaps::<P, V>(Native, coins, ek.as_bytes().as_ref(), ct.as_mut(), ss);
+        with_backend!(|backend| encaps::<P, V>(backend, coins, ek.as_bytes().as_ref(), ct.as_mut(), ss));
     }
 
     fn decaps(dk: &P::Dk, ct: &P::Ct, ss: &mut SharedSecret) -> Result<(), Infallible> {
         let () = P::CHECKED;
-        decaps::<P, V>(Native, &DkParts::of::<P>(dk.as_ref()), ct.as_ref(), ss);
-        Ok(())
+        with_backend!(|backend| {
+            decaps::<P, V>(backend, &DkParts::of::<P>(dk.as_ref()), ct.as_ref(), ss);
+            Ok(())
+        })
     }
 
     fn keygen(rng: &mut impl CryptoRng, ek: &mut P::Ek, dk: &mut P::Dk) -> Result<(), NotInvertible> {
@@ -76,7 +80,7 @@ impl<P: Params, V: Shell> Kem for Kyber<P, V> {
 }
 
 /// ML-KEM.KeyGen_internal (FIPS 203 section 6.1).
-fn keygen<P: Params, V: Shell>(arith: impl Arith, coins: &[u8; 64], ek: &mut [u8], dk: &mut [u8]) {
+fn keygen<P: Params, V: Shell>(backend: impl Backend, coins: &[u8; 64], ek: &mut [u8], dk: &mut [u8]) {
     let (d, z) = halves(coins);
     let (s_hat, dk_rest) = dk.split_at_mut(P::K * POLY_LEN);
     let (dk_ek, h_z) = dk_rest.split_at_mut(P::Ek::LEN);
@@ -87,7 +91,7 @@ fn keygen<P: Params, V: Shell>(arith: impl Arith, coins: &[u8; 64], ek: &mut [u8
     let (rho, sigma) = halves(h_z);
     let (t_hat, ek_rho) = ek.split_at_mut(P::K * POLY_LEN);
     ek_rho.copy_from_slice(rho);
-    pke::keygen::<P>(arith, rho, sigma, t_hat, s_hat);
+    pke::keygen::<P>(backend, rho, sigma, t_hat, s_hat);
     dk_ek.copy_from_slice(ek);
     let (h, dk_z) = h_z.split_at_mut(32);
     hash_h(ek, h);
@@ -95,26 +99,32 @@ fn keygen<P: Params, V: Shell>(arith: impl Arith, coins: &[u8; 64], ek: &mut [u8
 }
 
 /// ML-KEM.Encaps_internal (section 6.2).
-fn encaps<P: Params, V: Shell>(arith: impl Arith, coins: &[u8; 32], ek: &[u8], ct: &mut [u8], ss: &mut SharedSecret) {
+fn encaps<P: Params, V: Shell>(
+    backend: impl Backend,
+    coins: &[u8; 32],
+    ek: &[u8],
+    ct: &mut [u8],
+    ss: &mut SharedSecret,
+) {
     let m = V::message(coins);
     // H(ek) lies where the shared secret comes, which saves stack.
     hash_h(ek, ss.expose_mut());
     let mut k_r = Zeroizing::new([0; 64]);
     hash_g(&[&*m, ss.expose()], &mut k_r);
     let (k, r) = halves(&k_r);
-    pke::encrypt::<P>(arith, ek, &m, r, &mut Emit::new(ct));
+    pke::encrypt::<P>(backend, ek, &m, r, &mut Emit::new(ct));
     V::accept(k, ct, ss);
 }
 
 /// ML-KEM.Decaps_internal (section 6.3). The second ciphertext is compared while it is made, and never stored.
-fn decaps<P: Params, V: Shell>(arith: impl Arith, dk: &DkParts<'_>, ct: &[u8], ss: &mut SharedSecret) {
+fn decaps<P: Params, V: Shell>(backend: impl Backend, dk: &DkParts<'_>, ct: &[u8], ss: &mut SharedSecret) {
     let mut m = Zeroizing::new([0; 32]);
-    pke::decrypt::<P>(arith, dk.s_hat, ct, &mut m);
+    pke::decrypt::<P>(backend, dk.s_hat, ct, &mut m);
     let mut k_r = Zeroizing::new([0; 64]);
     hash_g(&[&*m, dk.h], &mut k_r);
     let (k, r) = halves(&k_r);
     let mut theirs = Compare::new(ct);
-    pke::encrypt::<P>(arith, dk.ek, &m, r, &mut theirs);
+    pke::encrypt::<P>(backend, dk.ek, &m, r, &mut theirs);
     V::settle(k, dk.z, ct, theirs.matched(), ss);
 }
 
@@ -138,4 +148,64 @@ impl<'a> DkParts<'a> {
 fn halves(bytes: &[u8; 64]) -> (&[u8; 32], &[u8; 32]) {
     let (chunks, _) = bytes.as_chunks();
     (&chunks[0], &chunks[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::backends::Native;
+
+    /// The backend of this machine and the one of every machine make the same of the same coins.
+    fn check<P: Params, V: Shell>(keygen_coins: &[u8; 64], encaps_coins: &[u8; 32], flip: usize) {
+        let (mut keys, mut portable_keys) = ((P::Ek::ZERO, P::Dk::ZERO), (P::Ek::ZERO, P::Dk::ZERO));
+        assert!(Kyber::<P, V>::keygen_from(keygen_coins, &mut keys.0, &mut keys.1).is_ok());
+        keygen::<P, V>(Native, keygen_coins, portable_keys.0.as_mut(), portable_keys.1.as_mut());
+        assert!(keys.0.as_ref() == portable_keys.0.as_ref() && keys.1.as_ref() == portable_keys.1.as_ref());
+
+        let (mut ct, mut portable_ct) = (P::Ct::ZERO, P::Ct::ZERO);
+        let [mut ss, mut portable_ss] = [SharedSecret::zeroed(), SharedSecret::zeroed()];
+        let ek = Ek::<Kyber<P, V>>::parse(keys.0.as_ref()).expect("a key of our own");
+        Kyber::<P, V>::encaps_from(encaps_coins, &ek, &mut ct, &mut ss);
+        encaps::<P, V>(
+            Native,
+            encaps_coins,
+            keys.0.as_ref(),
+            portable_ct.as_mut(),
+            &mut portable_ss,
+        );
+        assert!(ct.as_ref() == portable_ct.as_ref() && ss.expose() == portable_ss.expose());
+
+        let sent = *ss.expose();
+        for mask in [0, 0x10] {
+            ct.as_mut()[flip % P::Ct::LEN] ^= mask;
+            let Ok(()) = Kyber::<P, V>::decaps(&keys.1, &ct, &mut ss);
+            decaps::<P, V>(
+                Native,
+                &DkParts::of::<P>(keys.1.as_ref()),
+                ct.as_ref(),
+                &mut portable_ss,
+            );
+            assert!(ss.expose() == portable_ss.expose());
+            assert_eq!(*ss.expose() == sent, mask == 0);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
+        #[test]
+        fn every_backend_gives_the_same(d: [u8; 32], z: [u8; 32], coins: [u8; 32], flip: usize) {
+            let mut keygen_coins = [0; 64];
+            keygen_coins[..32].copy_from_slice(&d);
+            keygen_coins[32..].copy_from_slice(&z);
+            check::<P512, Fips203>(&keygen_coins, &coins, flip);
+            check::<P768, Fips203>(&keygen_coins, &coins, flip);
+            check::<P1024, Fips203>(&keygen_coins, &coins, flip);
+            check::<P512, Round3>(&keygen_coins, &coins, flip);
+            check::<P768, Round3>(&keygen_coins, &coins, flip);
+            check::<P1024, Round3>(&keygen_coins, &coins, flip);
+        }
+    }
 }

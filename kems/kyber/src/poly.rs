@@ -1,4 +1,3 @@
-use kem_core::ct::CtSink;
 use kem_core::sample::UNIFORM_BLOCK;
 use zeroize::Zeroize;
 
@@ -25,13 +24,6 @@ impl Poly {
     pub(crate) fn sub(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(c, other)| *c -= other);
     }
-
-    /// ByteEncode_12. In: 0 <= c < Q.
-    pub(crate) fn encode(&self, sink: &mut impl CtSink) {
-        for eight in self.0.as_chunks::<8>().0 {
-            sink.put_all(&convert::pack12(eight));
-        }
-    }
 }
 
 /// The 12-bit values of `bytes`, 0 <= c < 4096, in pieces with the index of their first coefficient: congruent to
@@ -49,7 +41,7 @@ pub(crate) fn decode(bytes: &[u8], mut take: impl FnMut(usize, &[i16; PIECE])) {
 /// Coefficients that [`decode`] gives at a time, as many as in a block of a uniform stream.
 pub(crate) const PIECE: usize = UNIFORM_BLOCK;
 
-/// The modulus check of FIPS 203 section 7.2: no 12-bit value of `bytes` is Q or more.
+/// Whether no 12-bit value of `bytes` is Q or more.
 pub(crate) fn is_canonical(bytes: &[u8]) -> bool {
     let mut highest = 0;
     decode(bytes, |_, piece| {

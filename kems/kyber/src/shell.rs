@@ -4,8 +4,9 @@ use kem_core::{InvalidKey, SharedSecret};
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::Zeroizing;
 
+use crate::backends::Backend;
 use crate::params::Params;
-use crate::poly::{POLY_LEN, is_canonical};
+use crate::poly::POLY_LEN;
 
 /// The KEM around K-PKE: the only place where FIPS 203 and round 3 differ. [`Fips203`] and [`Round3`] are the only ones.
 pub trait Shell: Steps {}
@@ -32,7 +33,7 @@ pub trait Steps {
     /// The shared secret of the receiver: of `k` if the re-encryption `matched`, else of `z`.
     fn settle(k: &[u8; 32], z: &[u8], ct: &[u8], matched: Choice, ss: &mut SharedSecret);
     /// Checks t_hat | rho.
-    fn check_ek<P: Params>(ek: &[u8]) -> Result<(), InvalidKey>;
+    fn check_ek<P: Params>(backend: impl Backend, ek: &[u8]) -> Result<(), InvalidKey>;
     /// Checks ek and its stored hash.
     fn check_dk(ek: &[u8], h: &[u8]) -> Result<(), InvalidKey>;
 }
@@ -62,8 +63,8 @@ impl Steps for Fips203 {
     }
 
     /// Section 7.2.
-    fn check_ek<P: Params>(ek: &[u8]) -> Result<(), InvalidKey> {
-        if is_canonical(&ek[..P::K * POLY_LEN]) {
+    fn check_ek<P: Params>(backend: impl Backend, ek: &[u8]) -> Result<(), InvalidKey> {
+        if backend.is_canonical(&ek[..P::K * POLY_LEN]) {
             Ok(())
         } else {
             Err(InvalidKey)
@@ -113,7 +114,7 @@ impl Steps for Round3 {
         Self::accept(&key, ct, ss);
     }
 
-    fn check_ek<P: Params>(_ek: &[u8]) -> Result<(), InvalidKey> {
+    fn check_ek<P: Params>(_backend: impl Backend, _ek: &[u8]) -> Result<(), InvalidKey> {
         Ok(())
     }
 

@@ -7,9 +7,9 @@ mod keccak;
 use super::portable;
 pub(crate) use portable::{ascon_lane_in, ascon_lane_out, ascon_p8, ascon_p12, keccak_lane_in, keccak_lane_out};
 
-cpufeatures::new!(detected, "avx2", "bmi1", "bmi2");
+cpufeatures::new!(detected, "avx2", "bmi1", "bmi2", "popcnt");
 
-/// Proof that this processor, and the system on it, have AVX2, BMI1 and BMI2: only [`Avx2::detect`] makes one.
+/// Proof that this processor, and the system on it, have AVX2, BMI1, BMI2 and POPCNT: only [`Avx2::detect`] makes one.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2(());
 
