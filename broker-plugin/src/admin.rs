@@ -15,7 +15,7 @@ use axum::{
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Metrics, Registry, clock::unix_now};
+use crate::{Metrics, Registry, clock::unix_now, front::advice};
 
 /// The running page.
 pub(crate) struct Admin {
@@ -69,8 +69,8 @@ impl Admin {
 
 /// Why there is no admin page: its address cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}: {1}")]
-pub struct AdminError(SocketAddr, #[source] io::Error);
+#[error("admin page: cannot listen on {0}: {1}{advice}", advice = advice(.1))]
+pub struct AdminError(SocketAddr, io::Error);
 
 async fn overview(State(sources): State<Arc<Sources>>) -> Response {
     let devices = sources.registry.overview(page::MAX_DEVICES).await;

@@ -7,11 +7,13 @@ mod rotate;
 mod run;
 mod settings;
 
+use std::io;
+
 use clap::{Parser, Subcommand};
 use kemqtt_broker::{
     Config, Registry,
     config::{DEFAULT_FILE, RegistryConfig},
-    registry::SealKey,
+    registry::{SealError, SealKey},
 };
 
 use settings::Settings;
@@ -85,7 +87,15 @@ impl Cli {
 }
 
 async fn open(config: &Config) -> anyhow::Result<Registry> {
-    let seal = SealKey::load(&config.seal_key)?;
+    let seal = SealKey::load(&config.seal_key).map_err(|error| match error {
+        SealError::File(path, error) if error.kind() == io::ErrorKind::NotFound => {
+            anyhow::anyhow!(
+                "key file {} does not exist; make it with `kemqtt-broker init`",
+                path.display()
+            )
+        }
+        error => error.into(),
+    })?;
     Ok(match &config.registry {
         RegistryConfig::File(path) => Registry::open(path, seal).await?,
         RegistryConfig::Postgres(url) => Registry::postgres(url, seal).await?,

@@ -26,6 +26,7 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+pub(crate) use builder::advice;
 pub use builder::{BuildError, FrontBuilder};
 
 use crate::{

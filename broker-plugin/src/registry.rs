@@ -83,14 +83,14 @@ pub enum RegistryError {
     #[error(transparent)]
     Seal(#[from] SealError),
     /// The database does not answer in time.
-    #[error("registry database does not answer in time")]
+    #[error("registry database does not answer in time; check that it runs, and that its address is right")]
     Timeout,
     /// The database failed.
     #[error("registry database: {0}")]
-    Database(#[from] sqlx::Error),
+    Database(sqlx::Error),
     /// The tables are not ours or are newer than this program.
     #[error("registry tables: {0}")]
-    Migrate(#[from] sqlx::migrate::MigrateError),
+    Migrate(sqlx::migrate::MigrateError),
     /// Not an id that the protocol has.
     #[error("`{0}` is no device id: 1 to 32 printable ASCII characters without space, `/`, `+` and `#`")]
     DeviceId(String),
@@ -104,7 +104,7 @@ pub enum RegistryError {
     #[error("no device `{0}`; see `kemqtt-broker list`")]
     UnknownDevice(String),
     /// A realm has one current key per KEM and group.
-    #[error("there is a current key of this kind already")]
+    #[error("there is a current key of this kind already; `kemqtt-broker rotate-key` goes on to its successor")]
     DuplicateKey,
     /// No such broker key.
     #[error("no such broker key")]
@@ -118,4 +118,17 @@ pub enum RegistryError {
     /// A stored value does not parse: another program wrote it.
     #[error("registry holds a damaged {0}")]
     Damaged(&'static str),
+}
+
+// Not as `source`: the message has the cause already, and who prints both would say it twice.
+impl From<sqlx::Error> for RegistryError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<sqlx::migrate::MigrateError> for RegistryError {
+    fn from(error: sqlx::migrate::MigrateError) -> Self {
+        Self::Migrate(error)
+    }
 }

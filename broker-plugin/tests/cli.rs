@@ -11,7 +11,7 @@ use std::{
     fs,
     io::{BufRead as _, BufReader},
     os::unix::fs::PermissionsExt as _,
-    process::{Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
 };
 
 use hybrid_handshake::mqtt::{Level, PacketType};
@@ -76,6 +76,17 @@ impl Place {
     }
 }
 
+/// A test that fails must not leave it behind: whoever reads the test's output would wait for its end too.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 fn line<'a>(text: &'a str, tag: &str) -> &'a str {
     text.lines()
         .find(|line| line.starts_with(tag))
@@ -112,7 +123,10 @@ fn init_enroll_list_revoke() {
         assert_eq!(mode & 0o777, 0o600, "{file}");
     }
     let again = place.fails(&["init"]);
-    assert!(again.contains("current key of this kind"), "{again}");
+    assert!(
+        again.contains("current key of this kind") && again.contains("rotate-key"),
+        "{again}"
+    );
 
     let out = place.ok(&["enroll", "pump-1"]);
     assert!(line(&out, "hkm1-psk pump-1 ").len() > 50);
@@ -176,7 +190,11 @@ fn configuration_errors_name_file_line_and_fix() {
         .output()
         .unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("allow_anonymous: true"));
-    assert!(place.fails(&["run"]).contains("kemqtt.key"), "without `init`");
+    let run = place.fails(&["run"]);
+    assert!(
+        run.contains("kemqtt.key") && run.contains("`kemqtt-broker init`"),
+        "{run}"
+    );
 }
 
 #[tokio::test]
@@ -184,17 +202,23 @@ async fn run_serves_until_it_is_told_to_stop() {
     let place = Place::new();
     let pin = place.ok(&["init"]);
     let out = place.ok(&["enroll", "pump-1"]);
-    let mut broker = place
-        .command(&["run", "--listen", "127.0.0.1:0", "--log-format", "json"])
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut log = BufReader::new(broker.stderr.take().unwrap())
+    let mut command = place.command(&["run", "--listen", "127.0.0.1:0", "--log-format", "json"]);
+    let mut broker = Running(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
+    let mut log = BufReader::new(broker.0.stderr.take().unwrap())
         .lines()
         .map(Result::unwrap);
     let listening = log.find(|line| line.contains("listening")).expect("starts");
     let json: serde_json::Value = serde_json::from_str(&listening).expect("JSON lines");
-    let address = json["fields"]["local_addr"].as_str().unwrap().parse().unwrap();
+    let address: std::net::SocketAddr = json["fields"]["local_addr"].as_str().unwrap().parse().unwrap();
+    let taken = address.to_string();
+    for flags in [
+        &["--listen", &taken][..],
+        &["--listen", "127.0.0.1:0", "--metrics", &taken],
+    ] {
+        let error = place.fails(&[&["run"], flags].concat());
+        assert!(error.contains("stop it, or choose another port"), "{error}");
+        assert_eq!(error.matches("os error").count(), 1, "said once: {error}");
+    }
 
     let device = Device::psk(line(&pin, "hkm1-broker "), line(&out, "hkm1-psk "));
     let (_, mut session) = device
@@ -205,13 +229,13 @@ async fn run_serves_until_it_is_told_to_stop() {
     session.expect(PacketType::Pingresp).await;
 
     let killed = Command::new("kill")
-        .args(["-TERM", &broker.id().to_string()])
+        .args(["-TERM", &broker.0.id().to_string()])
         .status()
         .unwrap();
     assert!(killed.success());
     assert_eq!(session.expect(PacketType::Disconnect).await[2], 0x8b);
     drop(session);
-    assert!(broker.wait().unwrap().success());
+    assert!(broker.0.wait().unwrap().success());
     assert!(log.any(|line| line.contains(r#""message":"connected""#) && line.contains("pump-1")));
     assert!(
         place

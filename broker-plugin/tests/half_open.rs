@@ -58,6 +58,7 @@ impl Gateway {
                 "--m3-timeout",
                 "600",
             ])
+            .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();

@@ -237,7 +237,7 @@ impl Bridge {
         let broker = &self.shared.broker;
         let limit = self.shared.config.timeouts.dial;
         let fail = |source| Error::Network {
-            what: format!("cannot reach {broker}"),
+            what: format!("cannot reach {broker} (is the broker running, and is this its address?)"),
             source,
         };
         let connected = timeout(limit, TcpStream::connect(broker))

@@ -33,7 +33,7 @@ pub(crate) fn run() -> ExitCode {
         // `kemqtt sub | head -1`: the reader had enough, nothing went wrong.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("kemqtt: {error:#}");
+            eprintln!("kemqtt: {}", explained(&error));
             exit_code(&error)
         }
     }
@@ -82,6 +82,18 @@ enum Failure {
     /// The connection broke half way through.
     #[error("the connection was lost; {done} of {count} messages are known to have arrived")]
     Lost { done: u64, count: u64 },
+}
+
+/// The error and its causes, without those that a message before them has named.
+fn explained(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text += if text.is_empty() { "" } else { ": " };
+            text += &cause;
+        }
+    }
+    text
 }
 
 fn exit_code(error: &anyhow::Error) -> ExitCode {

@@ -112,6 +112,7 @@ fn a_broker_that_is_not_there_is_exit_code_3() {
     let run = home.kemqtt(&["pub", "-t", "a", "-m", "x", "--broker", &free_address()]);
     assert_eq!(run.code, 3);
     assert!(run.stderr.contains("cannot reach"), "{}", run.stderr);
+    assert_eq!(run.stderr.matches("os error").count(), 1, "said once: {}", run.stderr);
 }
 
 #[test]

@@ -81,8 +81,12 @@ impl Enroll {
     fn credential(&self) -> anyhow::Result<Credential> {
         if let Some(path) = &self.psk_file {
             let text = Zeroizing::new(read(path)?);
-            let line = PskLine::parse(text.trim())
-                .map_err(|error| anyhow::anyhow!("{}: no `hkm1-psk` line: {error}", path.display()))?;
+            let line = PskLine::parse(text.trim()).map_err(|error| {
+                anyhow::anyhow!(
+                    "{}: no line `hkm1-psk <id> <base64 of 32 bytes>`: {error}",
+                    path.display()
+                )
+            })?;
             self.check_id(path, &line.id)?;
             return Ok(Credential::Psk(Zeroizing::new(*line.psk.expose())));
         }
@@ -90,7 +94,7 @@ impl Enroll {
             let mut buffer = [0; MAX_KEY_LEN];
             let text = read(path)?;
             let line = DeviceLine::parse(text.trim(), &mut buffer)
-                .map_err(|error| anyhow::anyhow!("{}: no `hkm1-device` line: {error}", path.display()))?;
+                .map_err(|error| anyhow::anyhow!("{}: no line `hkm1-device <id> <base64>`: {error}", path.display()))?;
             self.check_id(path, &line.id)?;
             let mut key = vec![0; line.key.encoded_len()];
             line.key.write(&mut key)?;

@@ -38,9 +38,11 @@ impl Init {
 
     async fn add_keys(&self, registry: &Registry, config: &Config) -> anyhow::Result<()> {
         let folder = self.successors.folder(config)?;
-        println!("# pin on clients:");
-        for &(kem, group) in &self.keys {
+        for (number, &(kem, group)) in self.keys.iter().enumerate() {
             let pin = registry.generate_broker_key(kem, group).await?;
+            if number == 0 {
+                println!("# pin on clients:");
+            }
             println!("{}", super::rotate::announce_for(registry, &pin, &folder).await?);
         }
         eprintln!(

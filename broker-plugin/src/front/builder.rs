@@ -258,14 +258,24 @@ pub enum BuildError {
     #[error(transparent)]
     Registry(#[from] RegistryError),
     /// The listener's address cannot be used.
-    #[error("cannot listen on {0}: {1}")]
+    #[error("cannot listen on {0}: {1}{advice}", advice = advice(.1))]
     Address(String, io::Error),
     /// The listener failed.
     #[error("listener: {0}")]
     Listen(io::Error),
     /// The metrics address is taken.
-    #[error("metrics page: {0}")]
+    #[error(transparent)]
     Metrics(#[from] crate::admin::AdminError),
+}
+
+/// What to do when an address cannot be used.
+pub(crate) fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => "; another program has the port: stop it, or choose another port",
+        io::ErrorKind::AddrNotAvailable => "; no interface of this machine has the address",
+        io::ErrorKind::PermissionDenied => "; ports below 1024 need the right to bind them",
+        _ => "",
+    }
 }
 
 /// The largest Remaining Length of MQTT.

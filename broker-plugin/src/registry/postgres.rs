@@ -19,7 +19,12 @@ impl Registry {
             .max_connections(8)
             .acquire_timeout(ACQUIRE)
             .connect(url)
-            .await?;
+            .await
+            // The pool tries for as long as it may, and does not say what went wrong.
+            .map_err(|error| match error {
+                sqlx::Error::PoolTimedOut => RegistryError::Timeout,
+                error => error.into(),
+            })?;
         Self::migrate(pool, seal, Store::Postgres(url.into())).await
     }
 

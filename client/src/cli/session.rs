@@ -9,8 +9,8 @@ use kemqtt_client::rumqttc::{Attached, v4, v5};
 use rumqttc::v5 as mqtt5;
 use rumqttc::{self as mqtt4};
 
-use super::Failure;
 use super::connection::Connection;
+use super::{Failure, explained};
 
 /// Who the MQTT client is.
 #[derive(Debug, Args)]
@@ -185,7 +185,7 @@ impl Session {
                     if !self.connected && !self.retry {
                         return Err(error.context("cannot connect"));
                     }
-                    eprintln!("kemqtt: {error:#}; reconnecting");
+                    eprintln!("kemqtt: {}; reconnecting", explained(&error));
                 }
             }
         }
@@ -316,10 +316,12 @@ fn from5(event: mqtt5::Event) -> Option<Event> {
 fn error4(error: mqtt4::ConnectionError) -> anyhow::Error {
     match error {
         mqtt4::ConnectionError::ConnectionRefused(code) => {
-            let hint = if code == mqtt4::ConnectReturnCode::BadClientId {
-                CLIENT_ID_HINT
-            } else {
-                ""
+            use mqtt4::ConnectReturnCode::{BadClientId, NotAuthorized, ServiceUnavailable};
+            let hint = match code {
+                BadClientId => CLIENT_ID_HINT,
+                ServiceUnavailable => BACK_END_HINT,
+                NotAuthorized => AUTHORISATION_HINT,
+                _ => "",
             };
             Failure::Refused(format!("the session: {code:?}{hint}")).into()
         }
@@ -330,14 +332,21 @@ fn error4(error: mqtt4::ConnectionError) -> anyhow::Error {
 fn error5(error: mqtt5::ConnectionError) -> anyhow::Error {
     match error {
         mqtt5::ConnectionError::ConnectionRefused(code) => {
-            let unfit = code == mqtt5::mqttbytes::v5::ConnectReturnCode::ClientIdentifierNotValid;
-            let hint = if unfit { CLIENT_ID_HINT } else { "" };
+            use mqtt5::mqttbytes::v5::ConnectReturnCode::{ClientIdentifierNotValid, NotAuthorized, ServerUnavailable};
+            let hint = match code {
+                ClientIdentifierNotValid => CLIENT_ID_HINT,
+                ServerUnavailable => BACK_END_HINT,
+                NotAuthorized => AUTHORISATION_HINT,
+                _ => "",
+            };
             Failure::Refused(format!("the session: {code:?}{hint}")).into()
         }
         error => error.into(),
     }
 }
 
+const BACK_END_HINT: &str = "; the broker behind the gateway is down, try again later";
+const AUTHORISATION_HINT: &str = "; the device is revoked, or its suite or login is not allowed there";
 const CLIENT_ID_HINT: &str = "; without --id the broker takes the device's own, other names need its consent";
 
 fn qos4(qos: u8) -> mqtt4::QoS {

@@ -28,7 +28,7 @@ pub struct UnknownSuite;
 
 impl fmt::Display for UnknownSuite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("unknown suite name")
+        f.write_str("unknown suite; the name is group-kem-aead, such as `x25519-mlkem768-chacha20poly1305`")
     }
 }
 
