@@ -6,6 +6,7 @@ mod init;
 mod rotate;
 mod run;
 mod settings;
+mod topics;
 
 use std::io;
 
@@ -42,7 +43,7 @@ enum Command {
     Init(init::Init),
     /// Enrol a device: prints its secret line and the broker key to pin.
     #[command(
-        after_help = "Examples:\n  kemqtt-broker enroll pump-17 --out pump-17.psk\n  kemqtt-broker enroll pump-17 --device-key pump-17.pub"
+        after_help = "Examples:\n  kemqtt-broker enroll pump-17 --out pump-17.psk\n  kemqtt-broker enroll pump-17 --device-key pump-17.pub\n  kemqtt-broker enroll pump-17 --allow-publish 'sensors/{id}/#' --allow-subscribe 'commands/{id}/+'"
     )]
     Enroll(enroll::Enroll),
     /// List enrolled devices.
@@ -51,6 +52,11 @@ enum Command {
     /// Revoke a device: its next handshake is refused, its open session is closed.
     #[command(after_help = "Example:\n  kemqtt-broker revoke pump-17")]
     Revoke(devices::Revoke),
+    /// Show or change the topics that a device may use; its open session ends when they change.
+    #[command(
+        after_help = "Examples:\n  kemqtt-broker topics pump-17\n  kemqtt-broker topics pump-17 --allow-publish 'alarms/{id}' --allow-publish 'sensors/{id}/#'\n  kemqtt-broker topics pump-17 --default"
+    )]
+    Topics(topics::Topics),
     /// Make the announced successor of a broker key current, or forget the keys before it.
     #[command(
         after_help = "Examples:\n  kemqtt-broker rotate-key --list\n  kemqtt-broker rotate-key --successors /media/safe\n  kemqtt-broker rotate-key --retire"
@@ -81,6 +87,7 @@ impl Cli {
             Command::Enroll(enroll) => block_on(enroll.run(self.settings.config()?)),
             Command::List => block_on(devices::list(self.settings.config()?)),
             Command::RotateKey(rotate) => block_on(rotate.run(self.settings.config()?)),
+            Command::Topics(topics) => block_on(topics.run(self.settings.config()?)),
             Command::Revoke(revoke) => block_on(revoke.run(self.settings.config()?)),
         }
     }

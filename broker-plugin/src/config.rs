@@ -46,8 +46,10 @@ pub struct Config {
     pub password_file: Option<PathBuf>,
     /// File with the ticket keys that a fleet of gateways shares; without it they live in the registry.
     pub ticket_file: Option<PathBuf>,
-    /// Topics that clients may use; `None` for all.
-    pub topics: Option<TopicRules>,
+    /// Topics of devices without rules of their own, and of anonymous clients.
+    pub topics: TopicRules,
+    /// Topics of anonymous clients, before those.
+    pub anonymous_topics: TopicRules,
     /// Budgets and time limits.
     pub limits: Limits,
     /// Address of the admin page, metrics and health.

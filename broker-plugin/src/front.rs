@@ -91,12 +91,13 @@ impl Front {
     }
 
     /// Takes over the policy of `settings` (anonymous clients, client ids, lowest suite, user prefix, password, topics,
-    /// Server Reference) and loads ticket keys, broker keys and revocations from the registry again. Sessions go on;
-    /// what the policy forbids from now on is refused from the next handshake on. Everything else in `settings` is
-    /// ignored.
+    /// Server Reference) and loads ticket keys, broker keys, revocations and topic rules from the registry again. Sessions
+    /// that the new policy would not let in, or with other topic rules, are told 0x98 and end; all others go on.
+    /// Everything else in `settings` is ignored.
     pub async fn reload(&self, settings: FrontBuilder) {
         let policy = Arc::new(settings.into_policy());
         *self.shared.policy.write().unwrap_or_else(PoisonError::into_inner) = policy;
+        live::judge(&self.shared);
         live::refresh(&self.shared).await;
     }
 

@@ -145,11 +145,16 @@ impl Guard {
         match (header.packet, &self.topics) {
             (PacketType::Publish, Some(_)) => self.may_publish(read_publish(self.version, header.flags, body)?.topic),
             (PacketType::Subscribe, Some(topics)) => {
-                let mut allowed = true;
+                let mut refused = None;
                 read_subscriptions(self.version, body, |entry| {
-                    allowed &= topics.may_subscribe(entry.filter);
+                    if !topics.may_subscribe(entry.filter) {
+                        refused = Some(entry.filter);
+                    }
                 })?;
-                if allowed { Ok(()) } else { Err(FORBIDDEN) }
+                match refused {
+                    None => Ok(()),
+                    Some(filter) => Err(forbidden(topics, NOT_TO_SUBSCRIBE, filter)),
+                }
             }
             _ => Ok(()),
         }
@@ -158,7 +163,9 @@ impl Guard {
     fn may_publish(&self, topic: &str) -> Result<(), Violation> {
         match &self.topics {
             // An alias stands for a topic that was checked when the client set it.
-            Some(topics) if !topic.is_empty() && !topics.may_publish(topic) => Err(FORBIDDEN),
+            Some(topics) if !topic.is_empty() && !topics.may_publish(topic) => {
+                Err(forbidden(topics, NOT_TO_PUBLISH, topic))
+            }
             _ => Ok(()),
         }
     }
@@ -211,10 +218,19 @@ fn header_bytes<'b>(header: &FixedHeader, buf: &'b mut [u8; FixedHeader::MAX_LEN
     buf.get(..len).unwrap_or_default()
 }
 
-const FORBIDDEN: Violation = Violation {
-    code: ReasonCode::NotAuthorized,
-    what: "topic not allowed",
-};
+/// The log has the name, which a label of the metrics must not have.
+fn forbidden(topics: &Topics, what: &'static str, name: &str) -> Violation {
+    let shown: String = name.chars().take(MAX_SHOWN).collect();
+    tracing::info!(device = topics.device(), name = ?shown, what, "topic policy");
+    Violation {
+        code: ReasonCode::NotAuthorized,
+        what,
+    }
+}
+
+const NOT_TO_PUBLISH: &str = "publishing not allowed";
+const NOT_TO_SUBSCRIBE: &str = "subscription not allowed";
+const MAX_SHOWN: usize = 200;
 
 const TOO_LARGE: Violation = Violation {
     code: ReasonCode::PacketTooLarge,

@@ -4,6 +4,7 @@ mod topics;
 
 use hybrid_handshake::suite::SuiteId;
 
+pub(crate) use topics::is_rule;
 pub use topics::{ID, TopicRules, Topics};
 
 /// Prefix of the user name that a back end sees for an enrolled device.
@@ -20,8 +21,10 @@ pub(crate) struct Policy {
     pub(crate) user_form: UserForm,
     /// Handed to the back end with the user name of an enrolled device.
     pub(crate) password: Option<Vec<u8>>,
-    /// `None` where every topic is allowed.
-    pub(crate) topics: Option<TopicRules>,
+    /// Of devices without rules of their own.
+    pub(crate) topics: TopicRules,
+    /// Of anonymous clients, before `topics`.
+    pub(crate) anonymous_topics: TopicRules,
     /// What clients see in place of a Server Reference of the back end.
     pub(crate) server_reference: Option<String>,
 }
@@ -35,8 +38,24 @@ impl Default for Policy {
             user_prefix: DEFAULT_USER_PREFIX.to_owned(),
             user_form: UserForm::default(),
             password: None,
-            topics: None,
+            topics: TopicRules::default(),
+            anonymous_topics: TopicRules::default(),
             server_reference: None,
+        }
+    }
+}
+
+impl Policy {
+    /// Whether the listener takes this suite.
+    pub(crate) fn allows_suite(&self, suite: SuiteId) -> bool {
+        self.lowest_suite.is_none_or(|floor| suite.meets(floor))
+    }
+
+    /// What a device with these rules may do, or an anonymous client; `None` for everything.
+    pub(crate) fn topics(&self, device: Option<(&str, &TopicRules)>) -> Option<Topics> {
+        match device {
+            Some((id, own)) => own.or(&self.topics).for_client(Some(id)),
+            None => self.anonymous_topics.or(&self.topics).for_client(None),
         }
     }
 }

@@ -8,11 +8,13 @@ mod rotation;
 mod seal;
 mod sqlite;
 mod tickets;
+mod topics;
 
 use std::{io, path::PathBuf, sync::Arc};
 
 use sqlx::AnyPool;
 
+pub(crate) use devices::Changed;
 pub use devices::{Credential, Device, Enrolment, Modes, Overview};
 pub use keys::{KeyState, StoredKey};
 pub use postgres::Changes;
@@ -100,6 +102,9 @@ pub enum RegistryError {
     /// The same credential belongs to another device.
     #[error("this credential already belongs to device `{0}`; every device needs its own")]
     SharedCredential(String),
+    /// Not a filter that can be a rule.
+    #[error("`{0}` is no topic filter for a rule; write one such as `sensors/{{id}}/#`, without `$share`")]
+    TopicFilter(String),
     /// No such device.
     #[error("no device `{0}`; see `kemqtt-broker list`")]
     UnknownDevice(String),

@@ -102,6 +102,7 @@ fn help_explains_every_command_by_example() {
         "enroll",
         "list",
         "revoke",
+        "topics",
         "rotate-key",
         "check-config",
         "print-default-config",
@@ -167,6 +168,68 @@ fn init_enroll_list_revoke() {
     let list = place.ok(&["list"]);
     assert!(line(&list, "pump-1 ").contains("revoked"));
     assert!(line(&list, "pump-2 ").contains("active") && line(&list, "pump-2 ").ends_with("valve"));
+}
+
+#[test]
+fn topics_of_a_device_are_given_shown_and_changed() {
+    let place = Place::new();
+    place.ok(&["init", "--key", "mlkem512/x25519"]);
+    let own = ["--allow-publish", "sensors/{id}/#", "--allow-publish", "news"];
+    place.ok(&[&["enroll", "pump-1", "--allow-subscribe", ""][..], &own].concat());
+    place.ok(&["enroll", "pump-2"]);
+    let show = |words: &[&str]| {
+        let shown = place.ok(&[&["topics"], words].concat());
+        let lines: Vec<String> = shown
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
+        lines
+    };
+    assert_eq!(show(&["pump-1"]), ["publish sensors/{id}/#,news", "subscribe none"]);
+    assert_eq!(
+        show(&["pump-2"]),
+        ["publish # (configuration)", "subscribe # (configuration)"]
+    );
+    let general = ["pump-2", "--publish", "all/#,b"];
+    assert_eq!(
+        show(&general),
+        ["publish all/#,b (configuration)", "subscribe # (configuration)"]
+    );
+    // A list that is not given stays.
+    let changed = show(&["pump-1", "--allow-subscribe", "commands/{id}/+"]);
+    assert_eq!(changed, ["publish sensors/{id}/#,news", "subscribe commands/{id}/+"]);
+    assert_eq!(show(&["pump-1"]), changed);
+    let list = place.ok(&["list"]);
+    assert!(line(&list, "pump-1 ").contains("publish=sensors/{id}/#,news subscribe=commands/{id}/+"));
+    assert!(line(&list, "pump-2 ").contains(" - "), "{list}");
+
+    for (words, problem) in [
+        (
+            &["topics", "pump-1", "--allow-publish", "a#"][..],
+            "`a#` is no topic filter",
+        ),
+        (&["topics", "pump-9"], "no device `pump-9`"),
+        (
+            &["topics", "pump-1", "--default", "--allow-publish", "a"],
+            "cannot be used with",
+        ),
+        (
+            &["enroll", "pump-3", "--allow-publish", "$share/g/a"],
+            "without `$share`",
+        ),
+    ] {
+        let error = place.fails(words);
+        assert!(error.contains(problem), "{error}");
+    }
+    assert_eq!(show(&["pump-1"]), changed);
+    assert!(
+        place.fails(&["topics", "pump-3"]).contains("no device"),
+        "not enrolled by half"
+    );
+    assert_eq!(
+        show(&["pump-1", "--default"]),
+        ["publish # (configuration)", "subscribe # (configuration)"]
+    );
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn flags_win_over_the_file() {
     );
     assert_eq!(config.log.format, LogFormat::Json);
     assert_eq!((config.limits.record, config.limits.connect), (256, 2048));
-    assert_eq!(config.topics.unwrap().publish, ["a/{id}/#", "b"]);
+    assert_eq!(config.topics.publish.unwrap(), ["a/{id}/#", "b"]);
     assert!(!config.allow_anonymous);
 }
 
@@ -251,7 +251,19 @@ fn topics_need_the_guard_and_must_be_filters() {
     let (line, problem, _) = refused(&format!("{backend}[topics]\npublish = [\"a\"]\n"));
     assert_eq!((line, problem.as_str()), (4, "`topics` needs the guard"));
     assert!(parse(&format!("{backend}[topics]\npublish = [\"#\"]\n")).is_ok());
+    let (_, problem, _) = refused(&format!("{backend}[topics]\nanonymous_subscribe = []\n"));
+    assert_eq!(problem, "`topics` needs the guard");
     assert_eq!(refused("[topics]\nsubscribe = [\"a\",\n\"b#\"]\n").0, 2);
+    let (line, problem, _) = refused("[topics]\npublish = []\nanonymous_publish = [\"$share/g/a\"]\n");
+    assert_eq!(
+        (line, problem.as_str()),
+        (3, "`$share/g/a` is no topic filter for a rule")
+    );
+    let config = parse("[topics]\npublish = []\nanonymous_publish = [\"a\"]\n").unwrap();
+    assert_eq!(config.topics.publish.unwrap(), [""; 0]);
+    assert_eq!(config.anonymous_topics.publish.unwrap(), ["a"]);
+    assert_eq!(config.topics.subscribe.unwrap(), ["#"]);
+    assert_eq!(config.anonymous_topics.subscribe, None);
 }
 
 #[test]

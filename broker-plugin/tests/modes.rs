@@ -33,6 +33,7 @@ async fn enroll(registry: &Registry, key: &StaticKey) {
         credential: &credential,
         client_ids: &[],
         lowest_suite: None,
+        topics: None,
         now: 0,
     };
     registry.enroll(new).await.unwrap();

@@ -73,6 +73,7 @@ async fn enroll(world: &World, id: &str, credential: Credential) {
         credential: &credential,
         client_ids: &[],
         lowest_suite: None,
+        topics: None,
         now: 0,
     };
     world.registry.enroll(new).await.unwrap();

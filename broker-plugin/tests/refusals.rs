@@ -258,6 +258,7 @@ async fn a_device_has_a_lowest_suite_of_its_own() {
         credential: &credential,
         client_ids: &[],
         lowest_suite: Some(0x0222),
+        topics: None,
         now: 0,
     };
     world.registry.enroll(new).await.unwrap();

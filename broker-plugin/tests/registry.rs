@@ -2,8 +2,9 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
 
-use kemqtt_broker::registry::{
-    Credential, Enrolment, KeyState, Registry, RegistryError, SealError, SealKey, StoredKey,
+use kemqtt_broker::{
+    policy::TopicRules,
+    registry::{Credential, Enrolment, KeyState, Registry, RegistryError, SealError, SealKey, StoredKey},
 };
 use tempfile::TempDir;
 
@@ -47,6 +48,7 @@ fn enrolment<'a>(id: &'a str, credential: &'a Credential) -> Enrolment<'a> {
         credential,
         client_ids: &[],
         lowest_suite: None,
+        topics: None,
         now: 1_700_000_000,
     }
 }
@@ -160,6 +162,82 @@ async fn client_ids_of_devices_are_reserved() {
     for free in ["s", "s11", "pum", "pump\nvalve2", ""] {
         assert!(!registry.is_reserved_client_id(free).await.unwrap(), "{free}");
     }
+}
+
+#[tokio::test]
+async fn topic_rules_come_back_as_they_were_given() {
+    let place = Place::new();
+    let registry = place.create().await;
+    let list = |filters: &[&str]| Some(filters.iter().map(|&filter| filter.to_owned()).collect());
+    let own = TopicRules {
+        publish: list(&["sensors/{id}/#", "\u{e9} /+"]),
+        subscribe: list(&[]),
+    };
+    let credential = psk(7);
+    let new = |topics| Enrolment {
+        topics,
+        ..enrolment("s1", &credential)
+    };
+    let broken = TopicRules {
+        publish: list(&["a", "a+"]),
+        subscribe: None,
+    };
+    let refused = registry.enroll(new(Some(&broken))).await;
+    assert!(matches!(refused, Err(RegistryError::TopicFilter(filter)) if filter == "a+"));
+    registry.enroll(new(Some(&own))).await.unwrap();
+    registry.close().await;
+
+    let registry = place.reopen().await.unwrap();
+    let stored = async || {
+        let device = registry.device("s1").await.unwrap().expect("enrolled");
+        assert_eq!(registry.overview(9).await.unwrap()[0].topics, device.topics);
+        (device.topics, device.rules)
+    };
+    assert_eq!(stored().await, (own.clone(), 0));
+    let changed = TopicRules {
+        publish: None,
+        subscribe: list(&["commands/#"]),
+    };
+    registry.set_topics("s1", &changed).await.unwrap();
+    assert_eq!(stored().await, (changed, 1));
+    registry.set_topics("s1", &TopicRules::default()).await.unwrap();
+    assert_eq!(stored().await, (TopicRules::default(), 2));
+    assert!(matches!(
+        registry.set_topics("s2", &own).await,
+        Err(RegistryError::UnknownDevice(id)) if id == "s2"
+    ));
+    // Who comes back has what it is given then.
+    registry.set_topics("s1", &own).await.unwrap();
+    registry.revoke("s1").await.unwrap();
+    registry.enroll(new(None)).await.unwrap();
+    assert_eq!(stored().await, (TopicRules::default(), 3));
+}
+
+/// A file of a program that knew no topic rules.
+#[tokio::test]
+async fn tables_without_topic_rules_are_brought_up_to_date() {
+    let place = Place::new();
+    fs::write(place.db(), "").unwrap();
+    sqlx::any::install_default_drivers();
+    let url = format!("sqlite://{}", place.db().display());
+    let old = sqlx::AnyPool::connect(&url).await.unwrap();
+    let mut migrations = sqlx::migrate!("migrations/sqlite");
+    migrations.migrations.to_mut().truncate(1);
+    migrations.run(&old).await.unwrap();
+    let device =
+        "INSERT INTO devices (id, kind, sealed, fingerprint, modes, enrolled) VALUES ('s1', 2, x'', x'', 20, 7)";
+    sqlx::query(device).execute(&old).await.unwrap();
+    old.close().await;
+
+    let seal = SealKey::create(&place.key()).unwrap();
+    let registry = Registry::open(&place.db(), seal).await.unwrap();
+    assert_eq!(registry.overview(9).await.unwrap()[0].topics, TopicRules::default());
+    let own = TopicRules {
+        publish: Some(vec!["a".to_owned()]),
+        subscribe: None,
+    };
+    registry.set_topics("s1", &own).await.unwrap();
+    assert_eq!(registry.overview(9).await.unwrap()[0].topics, own);
 }
 
 #[tokio::test]

@@ -104,6 +104,7 @@ impl Realm {
             credential: &Enrolled::Kem(public),
             client_ids: &[],
             lowest_suite: None,
+            topics: None,
             now: 0,
         };
         self.registry.enroll(new).await?;

@@ -22,7 +22,7 @@ fn reason(attempt: Result<Client>) -> Result<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reload_changes_policy_and_ticket_keys_and_drops_nobody() -> Result<()> {
+async fn a_reload_changes_policy_and_ticket_keys_and_drops_only_whom_it_must() -> Result<()> {
     let (office, broker) = (Office::open(None).await?, Mosquitto::start().await?);
     let (config_file, tickets) = (office.file("broker.toml"), office.file("tickets"));
     let settings = |policy: &str, topics: &str| {
@@ -41,7 +41,8 @@ async fn a_reload_changes_policy_and_ticket_keys_and_drops_nobody() -> Result<()
         )?;
         std::fs::set_permissions(&tickets, std::fs::Permissions::from_mode(0o600))
     };
-    settings("equal", "")?;
+    let topics = "[topics]\npublish = [\"plant/{id}/#\"]\nsubscribe = [\"news/#\"]\n";
+    settings("equal", topics)?;
     keys(&["11"])?;
     let file = config_file.display().to_string();
     let gateway = office.gateway("gateway", &["--config", &file]).await?;
@@ -64,10 +65,7 @@ async fn a_reload_changes_policy_and_ticket_keys_and_drops_nobody() -> Result<()
     );
 
     // The policy and the ticket key change: the ticket of the key before still opens.
-    settings(
-        "prefix",
-        "[topics]\npublish = [\"plant/{id}/#\"]\nsubscribe = [\"news/#\"]\n",
-    )?;
+    settings("prefix", topics)?;
     keys(&["22", "11"])?;
     reload(1).await?;
     let mut second = connect("pump-1/a", &gateway, &pump).await?;
@@ -90,7 +88,7 @@ async fn a_reload_changes_policy_and_ticket_keys_and_drops_nobody() -> Result<()
             .contains("NotAuthorized")
     );
     gateway
-        .reaches("kemqtt_guard_refusals_total{what=\"topic not allowed\"}", 1.0)
+        .reaches("kemqtt_guard_refusals_total{what=\"publishing not allowed\"}", 1.0)
         .await?;
 
     // Both old keys are gone: a full handshake at the third attempt, by the client's own way out.
@@ -117,6 +115,11 @@ async fn a_reload_changes_policy_and_ticket_keys_and_drops_nobody() -> Result<()
     // The first session has lived through all of it.
     mosquitto_pub(broker.address(), "-t news/today -m still-there").await?;
     assert_eq!(session.message().await?.payload, "still-there");
+    // Other topics end it: what it has subscribed to may be among those that it no longer may.
+    settings("prefix", "[topics]\nsubscribe = [\"news/pump\"]\n")?;
+    reload(3).await?;
+    let ended = session.until(|_| false).await.expect_err("stopped").to_string();
+    ensure!(ended.contains("AdministrativeAction"), "{ended}");
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use hybrid_handshake::suite::{Group, KemId};
-use kemqtt_broker::Backend;
+use kemqtt_broker::{Backend, metrics::Violation, policy::TopicRules};
 use kemqtt_tests::{Direction, Mosquitto, Realm, Recorder, Sidecar, mosquitto_pub, mosquitto_sub, tshark};
 
 async fn realm(broker: &Mosquitto) -> Result<Realm> {
@@ -130,5 +130,50 @@ async fn a_plain_client_on_the_secure_port_is_told_so() -> Result<()> {
     let old = mosquitto_pub(realm.front.local_addr(), "-V mqttv311 -t t -m m").await?;
     let old = String::from_utf8(old.stderr)?;
     assert!(old.contains("not authorised"), "{old}");
+    Ok(())
+}
+
+/// Mosquitto itself lets everybody do everything; its log shows what has reached it.
+#[tokio::test(flavor = "multi_thread")]
+async fn stock_clients_are_kept_to_the_topics_of_their_device() -> Result<()> {
+    let broker = Mosquitto::start().await?;
+    let realm = realm(&broker).await?;
+    let sidecar = Sidecar::start(&realm.address(), &realm.psk_files("pump-4").await?).await?;
+    let own = TopicRules {
+        publish: Some(vec!["sensors/{id}/#".to_owned()]),
+        subscribe: Some(vec!["commands/{id}/+".to_owned()]),
+    };
+    realm.registry.set_topics("pump-4", &own).await?;
+    let received = |topic: &str| broker.peer.log().contains(&format!("'{topic}'"));
+    for version in ["mqttv311", "5"] {
+        let publish =
+            async |topic: &str| mosquitto_pub(sidecar.address(), &format!("-V {version} -q 1 -t {topic} -m x")).await;
+        let (allowed, forbidden) = (format!("sensors/pump-4/{version}"), format!("sensors/pump-5/{version}"));
+        // They try again and again, so the first word has to be the last.
+        let refused = mosquitto_sub(sidecar.address(), &format!("-V {version} -E -t {forbidden}")).await?;
+        assert!(!refused.status.success(), "{refused:?}");
+        let subscribed = mosquitto_sub(
+            sidecar.address(),
+            &format!("-V {version} -E -t commands/pump-4/{version}"),
+        )
+        .await?;
+        assert!(subscribed.status.success(), "{subscribed:?}\n{}", sidecar.log());
+        let published = publish(&allowed).await?;
+        assert!(published.status.success(), "{published:?}\n{}", sidecar.log());
+        assert!(received(&allowed) && !received(&forbidden), "{}", broker.peer.log());
+        let will = format!("-V {version} -E -t commands/pump-4/x --will-topic {forbidden} --will-payload x");
+        let refused = mosquitto_sub(sidecar.address(), &will).await?;
+        assert!(!refused.status.success(), "{refused:?}");
+    }
+    let what = "subscription not allowed";
+    assert_eq!(
+        realm
+            .front
+            .metrics()
+            .violations
+            .get_or_create(&Violation { what })
+            .get(),
+        2
+    );
     Ok(())
 }

@@ -7,10 +7,12 @@ use hybrid_handshake::suite::{Group, KemId};
 use kemqtt_broker::{
     Backend, Front, Limits, Registry, RegistryError,
     backend::RumqttdConfig,
+    policy::TopicRules,
     registry::{Credential, Enrolment, SealError, SealKey},
 };
 use kemqtt_client::{Config, Credential as ClientCredential, Pins};
 use kemqtt_tests::{Client, Office, Postgres};
+use rumqttc::v5::{Incoming, mqttbytes::QoS};
 use tokio::time::{Instant, sleep, timeout};
 
 /// A database and two registries open on it, as two gateways have them.
@@ -61,8 +63,13 @@ async fn connect(front: &Front, id: &str, config: &Config) -> Result<Client> {
 
 /// Waits for the DISCONNECT of a revoked device.
 async fn ended(session: &mut Client) -> Result<()> {
+    told(session, "NotAuthorized").await
+}
+
+/// Waits for a DISCONNECT with this reason.
+async fn told(session: &mut Client, reason: &str) -> Result<()> {
     let error = session.until(|_| false).await.expect_err("nothing satisfies it");
-    ensure!(error.to_string().contains("NotAuthorized"), "{error}");
+    ensure!(error.to_string().contains(reason), "{error}");
     Ok(())
 }
 
@@ -82,17 +89,23 @@ async fn two_gateways_see_one_realm() -> Result<()> {
         Credential::Psk([7; 32].into()),
         ["valve".to_owned(), "a%_\\".to_owned()],
     );
+    let own = TopicRules {
+        publish: Some(vec!["sensors/{id}/#".to_owned(), "\u{e9} 'x".to_owned()]),
+        subscribe: None,
+    };
     let new = |id| Enrolment {
         id,
         credential: &credential,
         client_ids: &client_ids,
         lowest_suite: Some(0x0222),
+        topics: Some(&own),
         now: 1_700_000_000,
     };
     pair.one.enroll(new("s1")).await?;
     let device = pair.two.device("s1").await?.context("enrolled")?;
     assert!(matches!(&device.credential, Credential::Psk(psk) if **psk == [7; 32]));
     assert_eq!(device.client_ids, client_ids);
+    assert_eq!((&device.topics, device.rules), (&own, 0));
     assert_eq!(
         (device.lowest_suite, device.generation, device.last_seen),
         (Some(0x0222), 1, None)
@@ -113,6 +126,16 @@ async fn two_gateways_see_one_realm() -> Result<()> {
         .seen(&HashMap::from([("s1".to_owned(), 1_700_000_001)]))
         .await?;
     assert_eq!(pair.two.overview(10).await?[0].last_seen, Some(1_700_000_001));
+    let changed = TopicRules {
+        publish: None,
+        subscribe: Some(Vec::new()),
+    };
+    for (rules, count) in [(changed, 1), (TopicRules::default(), 2), (own, 3)] {
+        pair.two.set_topics("s1", &rules).await?;
+        let device = pair.one.device("s1").await?.context("enrolled")?;
+        assert_eq!((&device.topics, device.rules), (&rules, count));
+        assert_eq!(pair.one.overview(10).await?[0].topics, rules);
+    }
     pair.two.revoke("s1").await?;
     assert_eq!(pair.one.revoked().await?, ["s1"]);
     assert!(matches!(
@@ -181,6 +204,34 @@ async fn a_revocation_closes_sessions_on_every_gateway_without_a_poll() -> Resul
         assert!(connect(front, "bad", &bad).await.is_err());
     }
     Ok(())
+}
+
+/// Told by one gateway, counted at the other at once.
+#[tokio::test(flavor = "multi_thread")]
+async fn new_topic_rules_end_sessions_on_another_gateway_without_a_poll() -> Result<()> {
+    let pair = Pair::start().await?;
+    pair.one.generate_broker_key(KemId::MlKem768, Group::X25519).await?;
+    let front = Pair::front(&pair.one, Duration::from_secs(3600)).await?;
+    let (bound, free) = (pair.device("bound").await?, pair.device("free").await?);
+    let mut session = connect(&front, "bound", &bound).await?;
+    let mut other = connect(&front, "free", &free).await?;
+    let own = TopicRules {
+        publish: Some(vec!["sensors/{id}".to_owned()]),
+        subscribe: None,
+    };
+    pair.two.set_topics("bound", &own).await?;
+    timeout(Duration::from_secs(10), told(&mut session, "AdministrativeAction"))
+        .await
+        .context("still open")??;
+    other.run_for(Duration::from_millis(100)).await?;
+    let mut session = connect(&front, "bound", &bound).await?;
+    for topic in ["sensors/bound", "sensors/free"] {
+        session.handle.publish(topic, QoS::AtLeastOnce, false, "x").await?;
+        if topic == "sensors/bound" {
+            session.until(|event| matches!(event, Incoming::PubAck(_))).await?;
+        }
+    }
+    ended(&mut session).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -261,6 +312,11 @@ async fn the_commands_take_a_database() -> Result<()> {
     office.run(&["init", "--key", "mlkem512/x25519"]).await?;
     office.device("pump-1").await?;
     assert!(office.run(&["list"]).await?.contains("pump-1"));
+    let shown = office
+        .run(&["topics", "pump-1", "--allow-publish", "sensors/{id}/#"])
+        .await?;
+    assert!(shown.contains("sensors/{id}/#"), "{shown}");
+    assert!(office.run(&["list"]).await?.contains("publish=sensors/{id}/#"));
     office.run(&["revoke", "pump-1"]).await?;
     assert!(office.run(&["list"]).await?.contains("revoked"));
 

@@ -319,6 +319,7 @@ async fn a_ticket_of_one_realm_does_not_open_in_another() -> Result<()> {
         credential: &credential,
         client_ids: &[],
         lowest_suite: None,
+        topics: None,
         now: 0,
     };
     there.enroll(new).await?;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Write as _};
 
-use crate::registry::Overview;
+use crate::{policy::TopicRules, registry::Overview};
 
 /// Devices on the page.
 pub(super) const MAX_DEVICES: u32 = 1000;
@@ -60,7 +60,7 @@ fn write_page(out: &mut String, samples: &[Sample<'_>], devices: Option<&[Overvi
 }
 
 fn write_devices(out: &mut String, devices: &[Overview], now: u64) -> fmt::Result {
-    let heads = ["id", "credential", "status", "enrolled", "last seen"];
+    let heads = ["id", "credential", "status", "topics", "enrolled", "last seen"];
     writeln!(
         out,
         "<table id=devices><tr>{}",
@@ -72,10 +72,15 @@ fn write_devices(out: &mut String, devices: &[Overview], now: u64) -> fmt::Resul
         let seen = device
             .last_seen
             .map_or_else(|| "never".to_owned(), |time| ago(now, time));
+        let topics = if device.topics == TopicRules::default() {
+            "default"
+        } else {
+            "its own"
+        };
         let (id, enrolled) = (Escaped(&device.id), ago(now, device.enrolled));
         writeln!(
             out,
-            "<tr class={status}><td>{id}<td>{credential}<td>{status}<td>{enrolled}<td>{seen}"
+            "<tr class={status}><td>{id}<td>{credential}<td>{status}<td>{topics}<td>{enrolled}<td>{seen}"
         )?;
     }
     writeln!(out, "</table>")?;
@@ -360,6 +365,10 @@ kemqtt_handshake_seconds_bucket{le=\"+Inf\",suite=\"x25519-mlkem768-chacha20poly
             id: id.to_owned(),
             psk: true,
             revoked,
+            topics: TopicRules {
+                publish: revoked.then(Vec::new),
+                subscribe: None,
+            },
             enrolled: 1000,
             last_seen: Some(4000),
         }
@@ -375,8 +384,10 @@ kemqtt_handshake_seconds_bucket{le=\"+Inf\",suite=\"x25519-mlkem768-chacha20poly
             .unwrap();
         assert!(ctru < mlkem, "the largest comes first");
         assert!(page.contains("<td>rejected<td>0x87<td>2") && page.contains("<td>timeout<td>none<td>1"));
-        assert!(page.contains("<tr class=active><td>s1<td>pre-shared key<td>active<td>51 min ago<td>60 s ago"));
-        assert!(page.contains("<tr class=revoked><td>s2"));
+        assert!(
+            page.contains("<tr class=active><td>s1<td>pre-shared key<td>active<td>default<td>51 min ago<td>60 s ago")
+        );
+        assert!(page.contains("<tr class=revoked><td>s2<td>pre-shared key<td>revoked<td>its own<td>"));
     }
 
     #[test]

@@ -18,6 +18,8 @@ use kemqtt_broker::{
 };
 use zeroize::Zeroizing;
 
+use super::topics::Allowed;
+
 /// Arguments of `enroll`.
 #[derive(Args)]
 pub(crate) struct Enroll {
@@ -38,6 +40,8 @@ pub(crate) struct Enroll {
     /// Lowest suite the device may use, for example x25519-ctrulight-ascon.
     #[arg(long, value_name = "SUITE", value_parser = |name: &str| name.parse::<SuiteId>().map_err(|e| e.to_string()))]
     lowest_suite: Option<SuiteId>,
+    #[command(flatten)]
+    allowed: Allowed,
 }
 
 impl Enroll {
@@ -118,6 +122,7 @@ impl Enroll {
             credential,
             client_ids: &self.client_ids,
             lowest_suite: self.lowest_suite.map(SuiteId::code),
+            topics: Some(&self.allowed.rules()),
             now: std::time::SystemTime::now()
                 .duration_since(std::time::UNIX_EPOCH)?
                 .as_secs(),

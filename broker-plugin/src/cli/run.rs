@@ -58,6 +58,7 @@ fn policy(config: &Config) -> anyhow::Result<FrontBuilder> {
         .user_prefix(&config.user_prefix)
         .user_form(config.user_form)
         .topics(config.topics.clone())
+        .anonymous_topics(config.anonymous_topics.clone())
         .server_reference(config.server_reference.clone());
     if let Some(suite) = config.lowest_suite {
         builder = builder.lowest_suite(suite);

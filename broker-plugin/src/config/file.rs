@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use hybrid_handshake::{mqtt::topic, suite::SuiteId};
+use hybrid_handshake::suite::SuiteId;
 use serde::Deserialize;
 use toml::{Table, de::DeTable};
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     limits::Limits,
-    policy::{ClientIdPolicy, ID, TopicRules, UserForm},
+    policy::{ClientIdPolicy, TopicRules, UserForm, is_rule},
 };
 
 /// A commented file that holds every default.
@@ -72,6 +72,8 @@ struct IdentityTable {
 struct TopicsTable {
     publish: Option<Vec<String>>,
     subscribe: Option<Vec<String>>,
+    anonymous_publish: Option<Vec<String>>,
+    anonymous_subscribe: Option<Vec<String>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -115,8 +117,9 @@ impl Source<'_> {
     fn config(&self, file: File) -> Result<Config, ConfigError> {
         let listen = self.address(file.listen.as_deref(), "listen")?;
         let user_form = self.user_form(file.identity.user_form.as_deref())?;
-        let (topics, guarded) = (self.topics(&file.topics)?, file.backend.guard != Some(false));
-        if topics.is_some() && !guarded {
+        let (topics, anonymous_topics) = self.topics(file.topics)?;
+        let guarded = file.backend.guard != Some(false);
+        if !(guarded || topics.allow_everything() && anonymous_topics.or(&topics).allow_everything()) {
             let fix = "remove `guard = false`: the guard is what checks topics";
             return Err(self.error("backend.guard", "`topics` needs the guard", fix));
         }
@@ -134,6 +137,7 @@ impl Source<'_> {
             password_file: file.identity.password_file,
             ticket_file: file.ticket_file,
             topics,
+            anonymous_topics,
             limits: self.limits(&file.limits)?,
             metrics: self.metrics(&file.metrics)?,
             log: self.log(file.log)?,
@@ -273,23 +277,25 @@ impl Source<'_> {
         Ok(prefix)
     }
 
-    /// `None` where everything is allowed.
-    fn topics(&self, table: &TopicsTable) -> Result<Option<TopicRules>, ConfigError> {
-        let checked = |filters: &Option<Vec<String>>, key: &str| {
-            let filters = filters.clone().unwrap_or_else(|| vec!["#".to_owned()]);
-            for filter in &filters {
-                topic::check_filter(&filter.replace(ID, "x")).map_err(|_| {
-                    let fix = "write filters such as \"sensors/{id}/#\"";
-                    self.error(key, format!("`{filter}` is no topic filter"), fix)
-                })?;
+    /// Those of all clients, and those of anonymous ones before them.
+    fn topics(&self, table: TopicsTable) -> Result<(TopicRules, TopicRules), ConfigError> {
+        let rules = |publish, subscribe, keys: [&str; 2]| {
+            let rules = TopicRules { publish, subscribe };
+            for (list, key) in [&rules.publish, &rules.subscribe].into_iter().zip(keys) {
+                if let Some(filter) = list.iter().flatten().find(|filter| !is_rule(filter)) {
+                    let fix = "write filters such as \"sensors/{id}/#\", without $share";
+                    return Err(self.error(key, format!("`{filter}` is no topic filter for a rule"), fix));
+                }
             }
-            Ok(filters)
+            Ok(rules)
         };
-        let rules = TopicRules {
-            publish: checked(&table.publish, "topics.publish")?,
-            subscribe: checked(&table.subscribe, "topics.subscribe")?,
-        };
-        Ok((!rules.allow_everything()).then_some(rules))
+        let keys = ["topics.publish", "topics.subscribe"];
+        let every = || vec!["#".to_owned()];
+        let publish = table.publish.unwrap_or_else(every);
+        let subscribe = table.subscribe.unwrap_or_else(every);
+        let topics = rules(Some(publish), Some(subscribe), keys)?;
+        let keys = ["topics.anonymous_publish", "topics.anonymous_subscribe"];
+        Ok((topics, rules(table.anonymous_publish, table.anonymous_subscribe, keys)?))
     }
 
     fn limits(&self, table: &LimitsTable) -> Result<Limits, ConfigError> {

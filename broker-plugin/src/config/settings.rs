@@ -164,6 +164,8 @@ settings! {
     "identity.password_file" "password-file" "KEMQTT_PASSWORD_FILE" Text "FILE" "File with the password that the back end sees";
     "topics.publish" "publish" "KEMQTT_PUBLISH" List "FILTERS" "Topic filters that clients may publish to; {id} is the device id";
     "topics.subscribe" "subscribe" "KEMQTT_SUBSCRIBE" List "FILTERS" "Topic filters that clients may subscribe within; {id} is the device id";
+    "topics.anonymous_publish" "anonymous-publish" "KEMQTT_ANONYMOUS_PUBLISH" List "FILTERS" "The same for anonymous clients; else those of all clients without {id}";
+    "topics.anonymous_subscribe" "anonymous-subscribe" "KEMQTT_ANONYMOUS_SUBSCRIBE" List "FILTERS" "The same for anonymous clients; else those of all clients without {id}";
     "limits.connections" "connections" "KEMQTT_CONNECTIONS" Number "N" "Largest number of connections";
     "limits.half_open" "half-open" "KEMQTT_HALF_OPEN" Number "N" "Largest number of unfinished handshakes";
     "limits.half_open_kib" "half-open-kib" "KEMQTT_HALF_OPEN_KIB" Number "KIB" "Memory of all unfinished handshakes together";

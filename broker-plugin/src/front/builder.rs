@@ -105,10 +105,18 @@ impl FrontBuilder {
         self
     }
 
-    /// The topics that clients may use; `None` for all of them. Needs the packet guard.
+    /// The topics that devices without rules of their own may use, and anonymous clients. What is not a rule (see
+    /// [`TopicRules::invalid`]) matches nothing.
     #[must_use]
-    pub fn topics(mut self, rules: Option<TopicRules>) -> Self {
+    pub fn topics(mut self, rules: TopicRules) -> Self {
         self.policy.topics = rules;
+        self
+    }
+
+    /// The topics of anonymous clients, before those of [`FrontBuilder::topics`].
+    #[must_use]
+    pub fn anonymous_topics(mut self, rules: TopicRules) -> Self {
+        self.policy.anonymous_topics = rules;
         self
     }
 

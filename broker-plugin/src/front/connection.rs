@@ -24,6 +24,7 @@ use tokio::{
 use super::{
     Shared, flights,
     inner::{self, Reply},
+    live,
     outer::{close, read_body, read_header},
     splice::{self, Say, Session},
 };
@@ -102,8 +103,6 @@ struct Established {
     key: Arc<KeyPair>,
     /// Whether it was a full one.
     full: bool,
-    /// Generation of the device's credential.
-    generation: u32,
     /// The first message of the control stream.
     ticket: Option<Vec<u8>>,
 }
@@ -199,7 +198,6 @@ impl Connection {
             reply,
             key,
             full: claim.mode != Mode::Resume,
-            generation,
             ticket,
         }))
     }
@@ -274,14 +272,11 @@ impl Connection {
             reply,
             key,
             full,
-            generation,
             ticket,
         } = *established;
-        let backend = reply.stream?;
-        let live = reply
-            .device
-            .as_deref()
-            .map(|device| self.shared.live.enter(device, generation, self.id));
+        let (backend, admitted) = reply.stream?;
+        let topics = admitted.topics.clone();
+        let live = live::enter(&self.shared, self.id, admitted);
         let session = Session {
             records,
             backend,
@@ -289,7 +284,7 @@ impl Connection {
             key,
             device: reply.device,
             full,
-            topics: reply.topics,
+            topics,
             news: ticket.into_iter().map(Say::Message).collect(),
             live,
         };

@@ -86,8 +86,7 @@ pub(super) fn check_m1(shared: &Shared, m1: &[u8]) -> Result<Hello, Refusal> {
         Mode::Anonymous if shared.policy().allow_anonymous => {}
         Mode::Anonymous => return Err(Refusal::NotAllowed),
     }
-    let floor = shared.policy().lowest_suite;
-    if floor.is_some_and(|floor| !header.suite().meets(floor)) {
+    if !shared.policy().allows_suite(header.suite()) {
         return Err(Refusal::NotAllowed);
     }
     Ok(Hello { header, suite, key })

@@ -12,6 +12,7 @@ use tokio::{io::AsyncWriteExt as _, time::timeout};
 
 use super::{
     Shared,
+    live::{Admitted, AdmittedDevice},
     outer::{read_body, read_header},
 };
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
         BoxedStream, Origin,
         reference::{self, WithoutReference},
     },
-    policy::{Policy, Topics},
+    policy::Policy,
     refusal::InnerRefusal,
     registry::Device,
 };
@@ -28,14 +29,12 @@ use crate::{
 pub(super) struct Reply {
     pub(super) connack: Vec<u8>,
     /// The open session; `None` if the CONNACK refuses.
-    pub(super) stream: Option<BoxedStream>,
+    pub(super) stream: Option<(BoxedStream, Admitted)>,
     pub(super) level: Level,
     /// Cause and code of a refusal, ours or the back end's.
     pub(super) refused: Option<(&'static str, ReasonCode)>,
     pub(super) device: Option<String>,
     pub(super) client_id: Option<String>,
-    /// What the guard allows; `None` for everything.
-    pub(super) topics: Option<Arc<Topics>>,
 }
 
 /// Connects the application to the back end, or finds out why not.
@@ -84,8 +83,7 @@ async fn try_connect(
         }
         None => as_anonymous(shared, &policy, connect).await?,
     };
-    let topics = policy.topics.as_ref();
-    let topics = topics.map(|rules| Arc::new(rules.for_client(device.map(|device| device.id.as_str()))));
+    let topics = policy.topics(device.map(|device| (device.id.as_str(), &device.topics)));
     if let (Some(topics), Some(will)) = (&topics, &connect.will)
         && !topics.may_publish(will.topic)
     {
@@ -111,14 +109,20 @@ async fn try_connect(
     } else {
         stream
     };
+    let admitted = Admitted {
+        suite: claim.suite,
+        client_id: forwarded.client_id.to_owned(),
+        user_name: forwarded.user_name.filter(|_| device.is_none()).map(str::to_owned),
+        device: device.map(AdmittedDevice::new),
+        topics: topics.map(Arc::new),
+    };
     Ok(Reply {
         connack,
-        stream: accepted.then_some(stream),
+        stream: accepted.then_some((stream, admitted)),
         level: connect.level,
         refused: (!accepted).then_some(("backend", answer.code)),
         device: None,
         client_id: Some(forwarded.client_id.to_owned()),
-        topics,
     })
 }
 
@@ -134,7 +138,6 @@ impl Reply {
             refused: Some((refusal.cause(), refusal.code())),
             device: None,
             client_id: None,
-            topics: None,
         }
     }
 }

@@ -47,8 +47,8 @@ pub(super) struct Session {
     pub(super) topics: Option<Arc<Topics>>,
     /// What the client gets first.
     pub(super) news: VecDeque<Say>,
-    /// Its place among the device's sessions.
-    pub(super) live: Option<Entry>,
+    /// Its place among the sessions.
+    pub(super) live: Entry,
 }
 
 /// A session until its end; says why it ended.
@@ -66,7 +66,7 @@ pub(super) fn run<'a>(shared: &'a Arc<Shared>, client: &'a mut TcpStream, sessio
         full,
         topics,
         mut news,
-        live,
+        mut live,
     } = session;
     let Established {
         suite,
@@ -81,7 +81,9 @@ pub(super) fn run<'a>(shared: &'a Arc<Shared>, client: &'a mut TcpStream, sessio
     let (mut backend_rx, backend_tx) = split(backend);
     let exchange = Arc::new(Exchange::new());
     let control = inward::Control::new(suite, options, reauth, exchange.clone());
-    let guard = shared.guard.map(|max| Guard::new(version, max).with_topics(topics));
+    // Rules of a device count also where nothing else is guarded.
+    let max_packet = shared.guard.or(topics.is_some().then_some(u32::MAX));
+    let guard = max_packet.map(|max| Guard::new(version, max).with_topics(topics));
     let kid = key.fingerprint().kid();
     let wants_news = options.has(Capabilities::KEY_NEWS);
     let mut key_news = KeyNews::new(shared.keys.watch(), kid, wants_news, full, &shared.metrics);
@@ -95,16 +97,13 @@ pub(super) fn run<'a>(shared: &'a Arc<Shared>, client: &'a mut TcpStream, sessio
     let gauge = Held::new(&shared.metrics.sessions, 1);
     Box::pin(async move {
         let _gauge = gauge;
-        let revoked = async {
-            match &live {
-                Some(entry) => entry.revoked.cancelled().await,
-                None => std::future::pending().await,
-            }
-        };
         let end = tokio::select! {
             end = inward.run() => End::Inward(end),
             lost = outward.run(&mut backend_rx) => if lost { End::ClientLost } else { End::BackendClosed },
-            () = revoked => End::Told("revoked", ReasonCode::NotAuthorized),
+            why = live.ended() => {
+                let (cause, code) = why.parts();
+                End::Told(cause, code)
+            }
             end = renewal.run() => end,
             () = shared.stop.cancelled() => End::Told("shutdown", ReasonCode::ServerShuttingDown),
         };

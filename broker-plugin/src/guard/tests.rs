@@ -124,6 +124,67 @@ fn other_rules_have_their_own_codes() {
     );
 }
 
+/// Packets of one client, and whether its rules allow them.
+const JUDGED: &[(Version, &[u8], Option<&str>)] = &[
+    (Version::V3, b"\x30\x05\x00\x03a/b", None),
+    (Version::V3, b"\x32\x06\x00\x02s1\x00\x01", None),
+    (Version::V5, b"\x34\x07\x00\x02s1\x00\x01\x00", None),
+    // The same topic by an alias, which is set and used.
+    (Version::V5, b"\x30\x09\x00\x03a/b\x03\x23\x00\x01", None),
+    (Version::V5, b"\x30\x06\x00\x00\x03\x23\x00\x01", None),
+    (Version::V3, b"\x30\x03\x00\x01a", Some(NOT_TO_PUBLISH)),
+    (Version::V3, b"\x32\x06\x00\x02s2\x00\x01", Some(NOT_TO_PUBLISH)),
+    (
+        Version::V5,
+        b"\x30\x0a\x00\x04a/bc\x03\x23\x00\x01",
+        Some(NOT_TO_PUBLISH),
+    ),
+    (Version::V3, b"\x82\x08\x00\x01\x00\x03a/#\x00", None),
+    (Version::V3, b"\x82\x08\x00\x01\x00\x03a/+\x00", None),
+    (Version::V5, b"\x82\x12\x00\x01\x00\x00\x0c$share/g/a/b\x00", None),
+    (Version::V3, b"\x82\x06\x00\x01\x00\x01#\x00", Some(NOT_TO_SUBSCRIBE)),
+    (Version::V3, b"\x82\x08\x00\x01\x00\x03+/b\x00", Some(NOT_TO_SUBSCRIBE)),
+    // One of two is enough.
+    (
+        Version::V3,
+        b"\x82\x0c\x00\x01\x00\x01b\x00\x00\x03a/b\x00",
+        Some(NOT_TO_SUBSCRIBE),
+    ),
+    (
+        Version::V5,
+        b"\x82\x10\x00\x01\x00\x00\x0a$share/g/b\x00",
+        Some(NOT_TO_SUBSCRIBE),
+    ),
+    // Leaving is free.
+    (Version::V3, b"\xa2\x05\x00\x01\x00\x01b", None),
+];
+
+#[test]
+fn topics_are_judged_however_packets_are_cut() {
+    let list = |filters: &[&str]| Some(filters.iter().map(|&filter| filter.to_owned()).collect());
+    let rules = crate::policy::TopicRules {
+        publish: list(&["a/b", "{id}"]),
+        subscribe: list(&["a/#"]),
+    };
+    let topics = rules.for_client(Some("s1")).map(Arc::new);
+    for (version, packet, refused) in JUDGED {
+        for piece in [1, 2, packet.len()] {
+            let (mut guard, mut out) = (Guard::new(*version, 1 << 20).with_topics(topics.clone()), Vec::new());
+            let judged = packet
+                .chunks(piece)
+                .try_for_each(|piece| guard.feed(piece, &mut out))
+                .map_err(|violation| (violation.what, violation.code));
+            match refused {
+                None => assert_eq!((judged, out.as_slice()), (Ok(()), *packet), "{packet:02x?}"),
+                Some(what) => {
+                    assert_eq!(judged, Err((*what, ReasonCode::NotAuthorized)), "{packet:02x?}");
+                    assert!(out.is_empty(), "nothing of it passes");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_publish_streams_and_is_never_held_back_whole() {
     let (mut guard, mut out) = (Guard::new(Version::V3, 1 << 20), Vec::new());

@@ -5,27 +5,52 @@ use hybrid_handshake::mqtt::topic;
 /// Stands for the device id in a rule.
 pub const ID: &str = "{id}";
 
-/// Filters for every client. [`ID`] in a filter stands for the device id; a filter with it is not for anonymous clients.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Rules for topics: of all devices, of anonymous clients, or of one device. [`ID`] in a filter stands for the device id; a
+/// filter with it is not for anonymous clients. A list that is `None` says nothing: the more general rules count, and
+/// without any rule everything is allowed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TopicRules {
     /// Topics that may be published to.
-    pub publish: Vec<String>,
+    pub publish: Option<Vec<String>>,
     /// Filters that a subscription has to lie within.
-    pub subscribe: Vec<String>,
+    pub subscribe: Option<Vec<String>>,
 }
 
 impl TopicRules {
-    /// Whether the rules forbid nothing to anybody.
+    /// The first filter that cannot be a rule: it is no topic filter, is a shared subscription (which is judged by the
+    /// filter behind its name) or has control characters.
+    #[must_use]
+    pub fn invalid(&self) -> Option<&str> {
+        let lists = [&self.publish, &self.subscribe].into_iter().flatten();
+        lists.flatten().map(String::as_str).find(|filter| !is_rule(filter))
+    }
+
+    /// These rules, and where they say nothing, those of `general`.
+    #[must_use]
+    pub fn or(&self, general: &Self) -> Self {
+        Self {
+            publish: self.publish.as_ref().or(general.publish.as_ref()).cloned(),
+            subscribe: self.subscribe.as_ref().or(general.subscribe.as_ref()).cloned(),
+        }
+    }
+
+    /// Whether nothing is forbidden to anybody.
     #[must_use]
     pub fn allow_everything(&self) -> bool {
-        let every = |filters: &[String]| filters.iter().any(|filter| filter == "#");
+        let every = |list: &Option<Vec<String>>| {
+            list.as_ref()
+                .is_none_or(|filters| filters.iter().any(|filter| filter == EVERY))
+        };
         every(&self.publish) && every(&self.subscribe)
     }
 
-    /// The rules of one client: `device` is its id, or `None` for an anonymous one.
+    /// What one client may do, `None` for everything: `device` is its id, or `None` for an anonymous one.
     #[must_use]
-    pub fn for_client(&self, device: Option<&str>) -> Topics {
-        let fill = |filters: &[String]| -> Vec<String> {
+    pub fn for_client(&self, device: Option<&str>) -> Option<Topics> {
+        let fill = |list: &Option<Vec<String>>| -> Vec<String> {
+            let Some(filters) = list else {
+                return vec![EVERY.to_owned()];
+            };
             filters
                 .iter()
                 .filter_map(|filter| match device {
@@ -34,21 +59,35 @@ impl TopicRules {
                 })
                 .collect()
         };
-        Topics {
+        (!self.allow_everything()).then(|| Topics {
+            device: device.map(str::to_owned),
             publish: fill(&self.publish),
             subscribe: fill(&self.subscribe),
-        }
+        })
     }
+}
+
+/// Whether `filter` may stand in [`TopicRules`].
+pub(crate) fn is_rule(filter: &str) -> bool {
+    let filled = filter.replace(ID, "x");
+    topic::check_filter(&filled).is_ok() && topic::shared(&filled).is_none() && !filter.contains(char::is_control)
 }
 
 /// What one client may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topics {
+    device: Option<String>,
     publish: Vec<String>,
     subscribe: Vec<String>,
 }
 
 impl Topics {
+    /// Whose rules these are; `None` for an anonymous client.
+    #[must_use]
+    pub fn device(&self) -> Option<&str> {
+        self.device.as_deref()
+    }
+
     /// Whether it may publish to `name`.
     #[must_use]
     pub fn may_publish(&self, name: &str) -> bool {
@@ -64,16 +103,25 @@ impl Topics {
     }
 }
 
+const EVERY: &str = "#";
+
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*, sample::select};
+
     use super::*;
 
-    fn topics(device: Option<&str>) -> Topics {
+    fn rules(publish: &[&str], subscribe: &[&str]) -> TopicRules {
+        let list = |filters: &[&str]| Some(filters.iter().map(|&filter| filter.to_owned()).collect());
         TopicRules {
-            publish: vec!["sensors/{id}/#".into(), "news".into()],
-            subscribe: vec!["commands/{id}/+".into(), "news/#".into()],
+            publish: list(publish),
+            subscribe: list(subscribe),
         }
-        .for_client(device)
+    }
+
+    fn topics(device: Option<&str>) -> Topics {
+        let rules = rules(&["sensors/{id}/#", "news"], &["commands/{id}/+", "news/#"]);
+        rules.for_client(device).expect("not everything")
     }
 
     #[test]
@@ -104,13 +152,79 @@ mod tests {
 
     #[test]
     fn only_a_hash_in_both_lists_allows_everything() {
-        let rules = |publish: &[&str], subscribe: &[&str]| TopicRules {
-            publish: publish.iter().map(|&f| f.to_owned()).collect(),
-            subscribe: subscribe.iter().map(|&f| f.to_owned()).collect(),
-        };
-        assert!(rules(&["a", "#"], &["#"]).allow_everything());
+        assert!(rules(&["a", "#"], &["#"]).allow_everything() && TopicRules::default().allow_everything());
         assert!(!rules(&["#"], &["a/#"]).allow_everything());
         assert!(!rules(&["+"], &["#"]).allow_everything());
-        assert!(!rules(&[], &[]).for_client(Some("s1")).may_publish("a"));
+        assert_eq!(TopicRules::default().for_client(None), None);
+        assert!(!rules(&[], &[]).for_client(Some("s1")).unwrap().may_publish("a"));
+    }
+
+    #[test]
+    fn each_list_of_a_device_counts_before_the_general_one() {
+        let general = rules(&["sensors/{id}/#"], &["news/#"]);
+        let own = TopicRules {
+            publish: Some(vec!["alarms/{id}".to_owned()]),
+            subscribe: None,
+        };
+        let topics = own.or(&general).for_client(Some("s1")).unwrap();
+        assert!(topics.may_publish("alarms/s1") && !topics.may_publish("sensors/s1/t"));
+        assert!(topics.may_subscribe("news/today") && !topics.may_subscribe("alarms/s1"));
+        // Without general rules, the list that is not there allows everything.
+        let topics = own.or(&TopicRules::default()).for_client(Some("s1")).unwrap();
+        assert!(topics.may_subscribe("a/#") && !topics.may_publish("a"));
+        // An empty list allows nothing, and is not the same as none.
+        let silent = rules(&[], &["#"]).or(&general).for_client(Some("s1")).unwrap();
+        assert!(!silent.may_publish("sensors/s1/t") && silent.may_subscribe("a"));
+    }
+
+    #[test]
+    fn what_cannot_be_a_rule_is_found() {
+        assert_eq!(rules(&["a/{id}/#", "+"], &["$SYS/#"]).invalid(), None);
+        assert_eq!(rules(&["a"], &["b", "c#"]).invalid(), Some("c#"));
+        for filter in ["", "a/{id}+", "$share/g/a", "a\nb", "#/a"] {
+            assert_eq!(rules(&[filter], &[]).invalid(), Some(filter));
+        }
+    }
+
+    /// Levels that tell filters and names apart, among them those with a meaning of their own.
+    fn level() -> impl Strategy<Value = &'static str> {
+        select(vec!["", "a", "b", "\u{e9}", "$SYS", "$share", "{id}"])
+    }
+
+    fn name() -> impl Strategy<Value = String> {
+        vec(level(), 1..5).prop_map(|levels| levels.join("/"))
+    }
+
+    fn filter() -> impl Strategy<Value = String> {
+        let last = prop_oneof![level(), Just("+"), Just("#")];
+        let levels = (vec(prop_oneof![level(), Just("+")], 0..4), last);
+        levels.prop_map(|(mut levels, last)| {
+            levels.push(last);
+            levels.join("/")
+        })
+    }
+
+    proptest! {
+        /// Whoever may subscribe to a filter may have every message that comes by it.
+        #[test]
+        fn what_a_filter_brings_is_allowed_if_it_is(
+            allowed in vec(filter(), 1..4),
+            wanted in filter(),
+            names in vec(name(), 1..50),
+            share in any::<bool>(),
+        ) {
+            prop_assume!(topic::check_filter(&wanted).is_ok() && topic::shared(&wanted).is_none());
+            let rules = TopicRules { publish: Some(allowed.clone()), subscribe: Some(allowed) };
+            prop_assume!(rules.invalid().is_none() && !rules.allow_everything());
+            let topics = rules.for_client(Some("b")).unwrap();
+            let subscribed = if share { format!("$share/group/{wanted}") } else { wanted.clone() };
+            if topics.may_subscribe(&subscribed) {
+                for name in names.iter().filter(|name| topic::matches(&wanted, name)) {
+                    prop_assert!(topics.may_publish(name), "{wanted} brings {name}, {topics:?}");
+                }
+            } else if topic::check_name(&wanted).is_ok() {
+                prop_assert!(!topics.may_publish(&wanted), "a filter without wildcards is the name itself");
+            }
+        }
     }
 }

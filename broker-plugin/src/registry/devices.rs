@@ -6,8 +6,8 @@ use hybrid_handshake::identity::{DeviceId, Psk, PskLine};
 use sqlx::{Row as _, any::AnyRow};
 use zeroize::Zeroizing;
 
-use super::{Registry, RegistryError, SealError};
-use crate::clock::unix_now;
+use super::{Registry, RegistryError, SealError, topics};
+use crate::{clock::unix_now, policy::TopicRules};
 
 /// Allowed handshake modes as a bit set: bit n stands for mode n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,10 @@ pub struct Device {
     pub modes: Modes,
     /// Lowest suite id the device may use.
     pub lowest_suite: Option<u16>,
+    /// Its own topic rules.
+    pub topics: TopicRules,
+    /// How often these were changed.
+    pub rules: u32,
     /// Enrolment, Unix seconds.
     pub enrolled: u64,
     /// Last finished handshake, Unix seconds.
@@ -75,6 +79,8 @@ pub struct Overview {
     pub psk: bool,
     /// Whether it is revoked.
     pub revoked: bool,
+    /// Its own topic rules.
+    pub topics: TopicRules,
     /// Enrolment, Unix seconds.
     pub enrolled: u64,
     /// Last finished handshake, Unix seconds.
@@ -91,8 +97,20 @@ pub struct Enrolment<'a> {
     pub client_ids: &'a [String],
     /// Lowest suite id the device may use.
     pub lowest_suite: Option<u16>,
+    /// Its own topic rules; `None` for those of the configuration.
+    pub topics: Option<&'a TopicRules>,
     /// Unix seconds.
     pub now: u64,
+}
+
+/// What sessions of a device are measured by.
+pub(crate) struct Changed {
+    /// id_P.
+    pub(crate) id: String,
+    /// The lowest generation of a credential that still counts.
+    pub(crate) valid: u32,
+    /// How often the topic rules were changed.
+    pub(crate) rules: u32,
 }
 
 impl Registry {
@@ -100,17 +118,19 @@ impl Registry {
     /// sessions of the old one end.
     ///
     /// # Errors
-    /// [`RegistryError::DuplicateId`], [`RegistryError::SharedCredential`], or the database's.
+    /// [`RegistryError::DuplicateId`], [`RegistryError::SharedCredential`], [`RegistryError::TopicFilter`], or the database's.
     pub async fn enroll(&self, new: Enrolment<'_>) -> Result<(), RegistryError> {
+        let (publish, subscribe) = topics::columns(new.topics.unwrap_or(&TopicRules::default()))?;
         let (kind, secret, modes) = new.credential.parts();
         let fingerprint = self.seal.fingerprint(secret);
         let sealed = self.seal.seal(&[TABLE, new.id.as_bytes()], secret)?;
         let inserted = sqlx::query(
-            "INSERT INTO devices (id, kind, sealed, fingerprint, client_ids, modes, lowest_suite, enrolled) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+            "INSERT INTO devices (id, kind, sealed, fingerprint, client_ids, modes, lowest_suite, enrolled, \
+             publish, subscribe) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
              ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, sealed = excluded.sealed, \
              fingerprint = excluded.fingerprint, client_ids = excluded.client_ids, modes = excluded.modes, \
              lowest_suite = excluded.lowest_suite, enrolled = excluded.enrolled, last_seen = NULL, \
+             publish = excluded.publish, subscribe = excluded.subscribe, \
              generation = devices.generation + 1, revoked = 0 WHERE devices.revoked = 1",
         )
         .bind(new.id)
@@ -121,6 +141,8 @@ impl Registry {
         .bind(i64::from(modes.0))
         .bind(new.lowest_suite.map(i64::from))
         .bind(seconds(new.now))
+        .bind(publish)
+        .bind(subscribe)
         .execute(&self.pool)
         .await;
         match inserted {
@@ -154,6 +176,7 @@ impl Registry {
             credential: &credential,
             client_ids: &[],
             lowest_suite: None,
+            topics: None,
             now: unix_now(),
         })
         .await?;
@@ -225,19 +248,23 @@ impl Registry {
             .await?)
     }
 
-    /// Which sessions have to end: per device, those whose credential has a generation below this one.
+    /// The devices that have changed since they were enrolled.
     ///
     /// # Errors
     /// The database's, or [`RegistryError::Damaged`].
-    pub(crate) async fn withdrawn(&self) -> Result<Vec<(String, u32)>, RegistryError> {
-        let rows = sqlx::query("SELECT id, generation, revoked FROM devices WHERE revoked = 1 OR generation > 1")
-            .fetch_all(&self.pool)
-            .await?;
+    pub(crate) async fn changed(&self) -> Result<Vec<Changed>, RegistryError> {
+        let query =
+            "SELECT id, generation, revoked, rules FROM devices WHERE revoked = 1 OR generation > 1 OR rules > 0";
+        let rows = sqlx::query(query).fetch_all(&self.pool).await?;
         rows.iter()
             .map(|row| {
                 let generation: u32 = number(row, "generation")?;
                 let revoked = row.try_get::<i64, _>("revoked")? != 0;
-                Ok((row.try_get("id")?, if revoked { u32::MAX } else { generation }))
+                Ok(Changed {
+                    id: row.try_get("id")?,
+                    valid: if revoked { u32::MAX } else { generation },
+                    rules: number(row, "rules")?,
+                })
             })
             .collect()
     }
@@ -264,7 +291,8 @@ impl Registry {
     /// # Errors
     /// The database's, or [`RegistryError::Damaged`].
     pub async fn overview(&self, limit: u32) -> Result<Vec<Overview>, RegistryError> {
-        let query = "SELECT id, kind, revoked, enrolled, last_seen FROM devices ORDER BY id LIMIT $1";
+        let query =
+            "SELECT id, kind, revoked, publish, subscribe, enrolled, last_seen FROM devices ORDER BY id LIMIT $1";
         let rows = sqlx::query(query).bind(i64::from(limit)).fetch_all(&self.pool).await?;
         rows.iter()
             .map(|row| {
@@ -272,6 +300,7 @@ impl Registry {
                     id: row.try_get("id")?,
                     psk: row.try_get::<i64, _>("kind")? == KIND_PSK,
                     revoked: row.try_get::<i64, _>("revoked")? != 0,
+                    topics: topics::read(row)?,
                     enrolled: number(row, "enrolled")?,
                     last_seen: optional(row, "last_seen")?,
                 })
@@ -309,6 +338,8 @@ impl Registry {
             client_ids: client_ids.lines().map(str::to_owned).collect(),
             modes: Modes(number(row, "modes")?),
             lowest_suite: optional(row, "lowest_suite")?,
+            topics: topics::read(row)?,
+            rules: number(row, "rules")?,
             enrolled: number(row, "enrolled")?,
             last_seen: optional(row, "last_seen")?,
         })
