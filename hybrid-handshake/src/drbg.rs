@@ -1,5 +1,6 @@
 //! The generator that every random byte of a handshake comes from, and the seed that a device keeps for it.
 
+mod crc32;
 mod seed;
 
 use core::convert::Infallible;
@@ -13,6 +14,7 @@ use crate::{
     schedule::{Prk, expand},
 };
 
+pub use crc32::Crc32;
 pub use seed::{SLOT_LEN, SeedError, SeedStore, Slot, boot, provision};
 
 /// A generator of 32 bytes of state that forgets the past: each draw replaces the state by a one-way successor.

@@ -3,12 +3,11 @@
 
 use core::fmt;
 
-use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 use kem_core::ct::{declassify, declassify_bytes};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::Drbg;
+use super::{Crc32, Drbg};
 use crate::{
     backends::{Digest, Sha256},
     identity::DeviceId,
@@ -133,7 +132,7 @@ impl Seed {
     fn decode(bytes: &[u8; SLOT_LEN]) -> Option<Self> {
         let [body @ .., c0, c1, c2, c3] = bytes;
         let [seed @ .., g0, g1, g2, g3] = body;
-        let sum = CRC.checksum(body).to_be_bytes();
+        let sum = checksum(body);
         let mut generation = [*g0, *g1, *g2, *g3];
         // Whether a slot is whole, and how old it is, decides which one is written next.
         declassify_bytes(&mut generation);
@@ -145,14 +144,11 @@ impl Seed {
 
     fn encode(&self) -> Zeroizing<[u8; SLOT_LEN]> {
         let mut bytes = Zeroizing::new([0; SLOT_LEN]);
-        let (seed, rest) = bytes.split_at_mut(32);
+        let (body, crc) = bytes.split_at_mut(SLOT_LEN - 4);
+        let (seed, generation) = body.split_at_mut(32);
         seed.copy_from_slice(&*self.seed);
-        let (generation, crc) = rest.split_at_mut(4);
         generation.copy_from_slice(&self.generation.to_be_bytes());
-        let mut digest = CRC.digest();
-        digest.update(seed);
-        digest.update(generation);
-        crc.copy_from_slice(&digest.finalize().to_be_bytes());
+        crc.copy_from_slice(&checksum(body));
         bytes
     }
 
@@ -174,8 +170,11 @@ impl Seed {
     }
 }
 
-/// Without a table: 1 KB of RAM would be a high price for 36 bytes a boot.
-static CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
+fn checksum(body: &[u8]) -> [u8; 4] {
+    let mut crc = Crc32::new();
+    crc.update(body);
+    crc.finish()
+}
 
 #[cfg(test)]
 mod tests;

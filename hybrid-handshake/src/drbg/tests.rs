@@ -61,3 +61,20 @@ fn draws_beyond_the_limit_of_hkdf_are_filled() {
     assert_ne!(out[MAX_DRAW..], [0; 32]);
     assert_ne!(out[MAX_DRAW..], out[..32]);
 }
+
+/// Against the catalogue's check value and the crate `crc`, in pieces too.
+#[test]
+fn checksums_are_crc_32_iso_hdlc() {
+    let of = |parts: &[&[u8]]| {
+        let mut crc = Crc32::new();
+        parts.iter().for_each(|part| crc.update(part));
+        u32::from_be_bytes(crc.finish())
+    };
+    assert_eq!(of(&[b"123456789"]), 0xcbf4_3926);
+    let bytes: [u8; 256] = core::array::from_fn(|i| (i * 7) as u8);
+    for len in 0..bytes.len() {
+        let (first, rest) = bytes[..len].split_at(len / 3);
+        let expected = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC).checksum(&bytes[..len]);
+        assert_eq!(of(&[first, rest]), expected, "{len}");
+    }
+}

@@ -20,6 +20,77 @@ pub trait Permutation: Clone + Zeroize {
 
     /// Lane `i`. `i` is below [`Permutation::LANES`].
     fn lane(&self, i: usize) -> u64;
+
+    /// Adds to byte `at` of the state, lanes being little-endian.
+    fn xor_byte(&mut self, at: usize, byte: u8) {
+        self.xor(at / 8, u64::from(byte) << (8 * (at % 8)));
+    }
+
+    /// Adds to the bytes of the state from `at` on.
+    fn xor_bytes(&mut self, mut at: usize, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let (lane, offset) = (at / 8, at % 8);
+            if offset == 0
+                && let Some((word, rest)) = bytes.split_first_chunk()
+            {
+                self.xor(lane, u64::from_le_bytes(*word));
+                at += 8;
+                bytes = rest;
+            } else {
+                let (now, rest) = bytes.split_at(bytes.len().min(8 - offset));
+                // Not a copy of so many bytes: that would be a call, with a frame larger than this one on small machines.
+                let word = now.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+                self.xor(lane, (0..offset).fold(word, |word, _| word << 8));
+                at += now.len();
+                bytes = rest;
+            }
+        }
+    }
+
+    /// The bytes of the state from `at` on.
+    fn copy_bytes(&self, mut at: usize, mut out: &mut [u8]) {
+        while !out.is_empty() {
+            let offset = at % 8;
+            let word = self.lane(at / 8).to_le_bytes();
+            if offset == 0 && out.len() >= 8 {
+                let (now, rest) = out.split_at_mut(8);
+                now.copy_from_slice(&word);
+                at += 8;
+                out = rest;
+            } else {
+                let count = out.len().min(8 - offset);
+                let (now, rest) = out.split_at_mut(count);
+                now.copy_from_slice(&word[offset..][..count]);
+                at += count;
+                out = rest;
+            }
+        }
+    }
+}
+
+/// Where lanes lie in memory as they are and words are slow.
+#[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
+macro_rules! bytes_in_place {
+    () => {
+        #[inline(always)]
+        fn xor_byte(&mut self, at: usize, byte: u8) {
+            native::xor_byte(&mut self.0, at, byte);
+        }
+
+        #[inline(always)]
+        fn xor_bytes(&mut self, at: usize, bytes: &[u8]) {
+            native::xor_bytes(&mut self.0, at, bytes);
+        }
+
+        #[inline(always)]
+        fn copy_bytes(&self, at: usize, out: &mut [u8]) {
+            native::copy_bytes(&self.0, at, out);
+        }
+    };
+}
+#[cfg(not(all(target_arch = "avr", not(kemqtt_portable))))]
+macro_rules! bytes_in_place {
+    () => {};
 }
 
 /// Keccak-f\[1600\] (FIPS 202 section 3.4). Lane x + 5 y is A\[x, y\]. Wiped on drop.
@@ -44,6 +115,8 @@ impl Permutation for Keccak {
     fn lane(&self, i: usize) -> u64 {
         native::keccak_lane_out(self.0[i])
     }
+
+    bytes_in_place!();
 }
 
 /// Four states of [`Keccak`] side by side. Wiped on drop.
@@ -103,6 +176,8 @@ impl Permutation for Ascon {
     fn lane(&self, i: usize) -> u64 {
         native::ascon_lane_out(self.0[i])
     }
+
+    bytes_in_place!();
 }
 
 #[cfg(test)]
@@ -118,6 +193,38 @@ mod tests {
             state.xor(i, 1 << 63);
             assert_eq!(state.lane(i), (0x0123_4567_89ab_cdef << (i % 7)) ^ 1 << 63);
         }
+    }
+
+    /// Bytes at every place and of every length are those of the lanes.
+    #[test]
+    fn bytes_are_those_of_little_endian_lanes() {
+        fn check<P: Permutation>() {
+            let bytes: [u8; 32] = core::array::from_fn(|i| i as u8 * 7 + 1);
+            for at in 0..8 {
+                for len in 0..=bytes.len() - at {
+                    let (mut state, mut single) = (P::ZERO, P::ZERO);
+                    state.xor_bytes(at, &bytes[..len]);
+                    (at..)
+                        .zip(&bytes[..len])
+                        .for_each(|(at, byte)| single.xor_byte(at, *byte));
+                    for i in 0..4 {
+                        let lane = core::array::from_fn(|k| match (8 * i + k).checked_sub(at) {
+                            Some(from) if from < len => bytes[from],
+                            _ => 0,
+                        });
+                        assert_eq!(state.lane(i), u64::from_le_bytes(lane), "{len} bytes at {at}");
+                        assert_eq!(single.lane(i), state.lane(i), "{len} bytes at {at}");
+                    }
+                    let mut out = [0; 32];
+                    state.copy_bytes(at, &mut out[..len]);
+                    assert_eq!(out[..len], bytes[..len], "{len} bytes at {at}");
+                    state.xor_bytes(at, &bytes[..len]);
+                    assert_eq!(state.lane(0), 0);
+                }
+            }
+        }
+        check::<Keccak>();
+        check::<Ascon>();
     }
 
     /// The first lane of Keccak-f\[1600\] of zero (FIPS 202's published intermediate values).

@@ -20,9 +20,8 @@ mod ticket;
 
 use core::fmt;
 
-use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 use hybrid_handshake::{
-    drbg::{SLOT_LEN, SeedStore, Slot},
+    drbg::{Crc32, SLOT_LEN, SeedStore, Slot},
     suite::{Group, KemId},
 };
 use zeroize::Zeroizing;
@@ -142,16 +141,16 @@ impl<N: Nv> NvStore<N> {
 
     #[inline(never)]
     fn crc(&mut self, at: u16, len: u16) -> Result<[u8; CRC_LEN as usize], StoreError<N::Error>> {
-        let mut digest = CRC.digest();
+        let mut crc = Crc32::new();
         let mut bytes = Zeroizing::new([0; STEP]);
         let (mut at, end) = (at, at + len);
         while at < end {
             let part = bytes.get_mut(..STEP.min((end - at).into())).unwrap_or_default();
             self.read(at, part)?;
-            digest.update(part);
+            crc.update(part);
             at += part.len() as u16;
         }
-        Ok(digest.finalize().to_be_bytes())
+        Ok(crc.finish())
     }
 
     fn room(&self, at: u16, len: usize) -> Result<(), StoreError<N::Error>> {
@@ -194,6 +193,3 @@ const SETTINGS_AT: u16 = 0x50;
 const TICKETS_AT: u16 = 0xa0;
 const AT_BOOT_AT: u16 = 0x260;
 const PINS_AT: u16 = 0x270;
-
-/// Without a table: 1 KB of RAM would be a high price on an 8-bit device.
-static CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);

@@ -122,6 +122,14 @@ fn what_does_not_fit_is_refused() {
 }
 
 #[test]
+fn the_settings_end_in_their_crc_32() {
+    let mut store = enrolled(&broker_key(1), Level::V5);
+    let (settings, rest) = store.nv().0[0x50..].split_at(68);
+    let expected = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC).checksum(settings);
+    assert_eq!(rest[..4], expected.to_be_bytes());
+}
+
+#[test]
 fn the_first_successor_stays() {
     let mut store = enrolled(&broker_key(1), Level::V5);
     let (first, second) = (Fingerprint::from_bytes([1; 32]), Fingerprint::from_bytes([2; 32]));

@@ -62,6 +62,34 @@ pub(crate) fn keccak_f1600(lanes: &mut [u64; 25]) {
     }
 }
 
+/// Adds to byte `at` of `lanes`, if there is one.
+#[inline(never)]
+pub(crate) fn xor_byte(lanes: &mut [u64], at: usize, byte: u8) {
+    // SAFETY: every byte of a lane is one, and lanes are little-endian here.
+    let (_, state, _) = unsafe { lanes.align_to_mut::<u8>() };
+    if let Some(place) = state.get_mut(at) {
+        *place ^= byte;
+    }
+}
+
+/// Adds to the bytes of `lanes` from `at` on; what would lie behind their end is left out.
+#[inline(never)]
+pub(crate) fn xor_bytes(lanes: &mut [u64], at: usize, bytes: &[u8]) {
+    // SAFETY: as in `xor_byte`.
+    let (_, state, _) = unsafe { lanes.align_to_mut::<u8>() };
+    let places = state.get_mut(at..).unwrap_or_default();
+    places.iter_mut().zip(bytes).for_each(|(place, byte)| *place ^= byte);
+}
+
+/// The bytes of `lanes` from `at` on.
+#[inline(never)]
+pub(crate) fn copy_bytes(lanes: &[u64], at: usize, out: &mut [u8]) {
+    // SAFETY: as in `xor_byte`.
+    let (_, state, _) = unsafe { lanes.align_to::<u8>() };
+    let places = state.get(at..).unwrap_or_default();
+    out.iter_mut().zip(places).for_each(|(byte, place)| *byte = *place);
+}
+
 /// [`Zq::mul`](crate::modular::Zq::mul) for the modulus `q` and its inverse modulo 2^16.
 #[inline(always)]
 pub(crate) fn montgomery(a: i16, b: i16, q: i16, qinv: i16) -> i16 {
