@@ -34,131 +34,14 @@ sha256_compress:
 	push r29
 	movw r30, r22	; Z = block
 	movw r26, r24	; X = state
-	; frame, built by pushes from the top: copy of w[0], w[15]..w[0], pointer, h..a
+	; frame, built by pushes from the top: copy of w[0], w[15]..w[0], h..a, room, pointer
 	push r0
 	push r0
 	push r0
 	push r0
-	ldd r0, Z+60
-	push r0
-	ldd r0, Z+61
-	push r0
-	ldd r0, Z+62
-	push r0
-	ldd r0, Z+63
-	push r0
-	ldd r0, Z+56
-	push r0
-	ldd r0, Z+57
-	push r0
-	ldd r0, Z+58
-	push r0
-	ldd r0, Z+59
-	push r0
-	ldd r0, Z+52
-	push r0
-	ldd r0, Z+53
-	push r0
-	ldd r0, Z+54
-	push r0
-	ldd r0, Z+55
-	push r0
-	ldd r0, Z+48
-	push r0
-	ldd r0, Z+49
-	push r0
-	ldd r0, Z+50
-	push r0
-	ldd r0, Z+51
-	push r0
-	ldd r0, Z+44
-	push r0
-	ldd r0, Z+45
-	push r0
-	ldd r0, Z+46
-	push r0
-	ldd r0, Z+47
-	push r0
-	ldd r0, Z+40
-	push r0
-	ldd r0, Z+41
-	push r0
-	ldd r0, Z+42
-	push r0
-	ldd r0, Z+43
-	push r0
-	ldd r0, Z+36
-	push r0
-	ldd r0, Z+37
-	push r0
-	ldd r0, Z+38
-	push r0
-	ldd r0, Z+39
-	push r0
-	ldd r0, Z+32
-	push r0
-	ldd r0, Z+33
-	push r0
-	ldd r0, Z+34
-	push r0
-	ldd r0, Z+35
-	push r0
-	ldd r0, Z+28
-	push r0
-	ldd r0, Z+29
-	push r0
-	ldd r0, Z+30
-	push r0
-	ldd r0, Z+31
-	push r0
-	ldd r0, Z+24
-	push r0
-	ldd r0, Z+25
-	push r0
-	ldd r0, Z+26
-	push r0
-	ldd r0, Z+27
-	push r0
-	ldd r0, Z+20
-	push r0
-	ldd r0, Z+21
-	push r0
-	ldd r0, Z+22
-	push r0
-	ldd r0, Z+23
-	push r0
-	ldd r0, Z+16
-	push r0
-	ldd r0, Z+17
-	push r0
-	ldd r0, Z+18
-	push r0
-	ldd r0, Z+19
-	push r0
-	ldd r0, Z+12
-	push r0
-	ldd r0, Z+13
-	push r0
-	ldd r0, Z+14
-	push r0
-	ldd r0, Z+15
-	push r0
-	ldd r0, Z+8
-	push r0
-	ldd r0, Z+9
-	push r0
-	ldd r0, Z+10
-	push r0
-	ldd r0, Z+11
-	push r0
-	ldd r0, Z+4
-	push r0
-	ldd r0, Z+5
-	push r0
-	ldd r0, Z+6
-	push r0
-	ldd r0, Z+7
-	push r0
+	adiw r30, 60
+	ldi r18, 16
+1:
 	ldd r0, Z+0
 	push r0
 	ldd r0, Z+1
@@ -167,108 +50,65 @@ sha256_compress:
 	push r0
 	ldd r0, Z+3
 	push r0
+	sbiw r30, 4
+	dec r18
+	brne 1b
+	adiw r26, 32
+	ldi r18, 8
+1:
+	ld r0, -X
+	push r0
+	ld r0, -X
+	push r0
+	ld r0, -X
+	push r0
+	ld r0, -X
+	push r0
+	dec r18
+	brne 1b
+	in r28, 0x3d	; Y = a..h
+	in r29, 0x3e
+	dec r29
+	out 0x3e, r29	; 256 bytes at once
+	inc r29
+	adiw r28, 1
 	push r25
 	push r24
-	adiw r26, 32
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	ld r0, -X
-	push r0
-	in r28, 0x3d	; Y = SP
-	in r29, 0x3e
 	ldi r30, lo8(sha256_k)
 	ldi r31, hi8(sha256_k)
 .Lchunk:
-	; 16 rounds: X = w, reload a, e, b ^ c
-	clt
-	movw r26, r28
-	adiw r26, 35
-	ldd r2, Y+1
-	ldd r3, Y+2
-	ldd r4, Y+3
-	ldd r5, Y+4
-	ldd r6, Y+17
-	ldd r7, Y+18
-	ldd r8, Y+19
-	ldd r9, Y+20
-	ldd r10, Y+5
-	ldd r11, Y+6
-	ldd r12, Y+7
-	ldd r13, Y+8
-	ldd r14, Y+9
-	ldd r15, Y+10
-	ldd r16, Y+11
-	ldd r17, Y+12
+	; 16 rounds: X = w; a, e, b ^ c
+	in r26, 0x3d
+	in r27, 0x3e
+	subi r26, 221	; + 291
+	sbci r27, 254
+	ldd r2, Y+0
+	ldd r3, Y+1
+	ldd r4, Y+2
+	ldd r5, Y+3
+	ldd r6, Y+16
+	ldd r7, Y+17
+	ldd r8, Y+18
+	ldd r9, Y+19
+	ldd r10, Y+4
+	ldd r11, Y+5
+	ldd r12, Y+6
+	ldd r13, Y+7
+	ldd r14, Y+8
+	ldd r15, Y+9
+	ldd r16, Y+10
+	ldd r17, Y+11
 	eor r10, r14
 	eor r11, r15
 	eor r12, r16
 	eor r13, r17
 .Lrounds:
-	; round 0 of 8: t = h + w + k
-	ldd r14, Y+29
-	ldd r15, Y+30
-	ldd r16, Y+31
-	ldd r17, Y+32
+	sbiw r28, 8
+	; round 0 of 2: t = h + w + k
+	ldd r14, Y+36
+	ldd r15, Y+37
+	ldd r16, Y+38
+	ldd r17, Y+39
 	ld r0, X+
 	add r14, r0
 	ld r0, X+
@@ -286,14 +126,14 @@ sha256_compress:
 	lpm r0, Z+
 	adc r17, r0
 	; t += Ch = ((f ^ g) & e) ^ g
-	ldd r18, Y+21
-	ldd r19, Y+22
-	ldd r20, Y+23
-	ldd r21, Y+24
-	ldd r22, Y+25
-	ldd r23, Y+26
-	ldd r24, Y+27
-	ldd r25, Y+28
+	ldd r18, Y+28
+	ldd r19, Y+29
+	ldd r20, Y+30
+	ldd r21, Y+31
+	ldd r22, Y+32
+	ldd r23, Y+33
+	ldd r24, Y+34
+	ldd r25, Y+35
 	eor r18, r22
 	eor r19, r23
 	eor r20, r24
@@ -354,18 +194,18 @@ sha256_compress:
 	adc r16, r21
 	adc r17, r18
 	; e = d + t
-	ldd r6, Y+13
-	ldd r7, Y+14
-	ldd r8, Y+15
-	ldd r9, Y+16
+	ldd r6, Y+20
+	ldd r7, Y+21
+	ldd r8, Y+22
+	ldd r9, Y+23
 	add r6, r14
 	adc r7, r15
 	adc r8, r16
 	adc r9, r17
-	std Y+13, r6
-	std Y+14, r7
-	std Y+15, r8
-	std Y+16, r9
+	std Y+20, r6
+	std Y+21, r7
+	std Y+22, r8
+	std Y+23, r9
 	; t += ror22 ^ ror13 ^ ror2 of a
 	movw r18, r2
 	movw r20, r4
@@ -412,10 +252,10 @@ sha256_compress:
 	adc r16, r23
 	adc r17, r24
 	; t += Maj = ((a ^ b) & (b ^ c)) ^ b; a = t
-	ldd r18, Y+5
-	ldd r19, Y+6
-	ldd r20, Y+7
-	ldd r21, Y+8
+	ldd r18, Y+12
+	ldd r19, Y+13
+	ldd r20, Y+14
+	ldd r21, Y+15
 	movw r22, r2
 	movw r24, r4
 	eor r22, r18
@@ -434,15 +274,15 @@ sha256_compress:
 	adc r15, r11
 	adc r16, r12
 	adc r17, r13
-	std Y+29, r14
-	std Y+30, r15
-	std Y+31, r16
-	std Y+32, r17
-	; round 1 of 8: t = h + w + k
-	ldd r2, Y+25
-	ldd r3, Y+26
-	ldd r4, Y+27
-	ldd r5, Y+28
+	std Y+4, r14
+	std Y+5, r15
+	std Y+6, r16
+	std Y+7, r17
+	; round 1 of 2: t = h + w + k
+	ldd r2, Y+32
+	ldd r3, Y+33
+	ldd r4, Y+34
+	ldd r5, Y+35
 	ld r0, X+
 	add r2, r0
 	ld r0, X+
@@ -460,14 +300,14 @@ sha256_compress:
 	lpm r0, Z+
 	adc r5, r0
 	; t += Ch = ((f ^ g) & e) ^ g
-	ldd r18, Y+17
-	ldd r19, Y+18
-	ldd r20, Y+19
-	ldd r21, Y+20
-	ldd r10, Y+21
-	ldd r11, Y+22
-	ldd r12, Y+23
-	ldd r13, Y+24
+	ldd r18, Y+24
+	ldd r19, Y+25
+	ldd r20, Y+26
+	ldd r21, Y+27
+	ldd r10, Y+28
+	ldd r11, Y+29
+	ldd r12, Y+30
+	ldd r13, Y+31
 	eor r18, r10
 	eor r19, r11
 	eor r20, r12
@@ -528,18 +368,18 @@ sha256_compress:
 	adc r4, r21
 	adc r5, r18
 	; e = d + t
-	ldd r6, Y+9
-	ldd r7, Y+10
-	ldd r8, Y+11
-	ldd r9, Y+12
+	ldd r6, Y+16
+	ldd r7, Y+17
+	ldd r8, Y+18
+	ldd r9, Y+19
 	add r6, r2
 	adc r7, r3
 	adc r8, r4
 	adc r9, r5
-	std Y+9, r6
-	std Y+10, r7
-	std Y+11, r8
-	std Y+12, r9
+	std Y+16, r6
+	std Y+17, r7
+	std Y+18, r8
+	std Y+19, r9
 	; t += ror22 ^ ror13 ^ ror2 of a
 	movw r18, r14
 	movw r20, r16
@@ -586,10 +426,10 @@ sha256_compress:
 	adc r4, r11
 	adc r5, r12
 	; t += Maj = ((a ^ b) & (b ^ c)) ^ b; a = t
-	ldd r18, Y+1
-	ldd r19, Y+2
-	ldd r20, Y+3
-	ldd r21, Y+4
+	ldd r18, Y+8
+	ldd r19, Y+9
+	ldd r20, Y+10
+	ldd r21, Y+11
 	movw r10, r14
 	movw r12, r16
 	eor r10, r18
@@ -608,1066 +448,28 @@ sha256_compress:
 	adc r3, r23
 	adc r4, r24
 	adc r5, r25
-	std Y+25, r2
-	std Y+26, r3
-	std Y+27, r4
-	std Y+28, r5
-	; round 2 of 8: t = h + w + k
-	ldd r14, Y+21
-	ldd r15, Y+22
-	ldd r16, Y+23
-	ldd r17, Y+24
-	ld r0, X+
-	add r14, r0
-	ld r0, X+
-	adc r15, r0
-	ld r0, X+
-	adc r16, r0
-	ld r0, X+
-	adc r17, r0
-	lpm r0, Z+
-	add r14, r0
-	lpm r0, Z+
-	adc r15, r0
-	lpm r0, Z+
-	adc r16, r0
-	lpm r0, Z+
-	adc r17, r0
-	; t += Ch = ((f ^ g) & e) ^ g
-	ldd r18, Y+13
-	ldd r19, Y+14
-	ldd r20, Y+15
-	ldd r21, Y+16
-	ldd r22, Y+17
-	ldd r23, Y+18
-	ldd r24, Y+19
-	ldd r25, Y+20
-	eor r18, r22
-	eor r19, r23
-	eor r20, r24
-	eor r21, r25
-	and r18, r6
-	and r19, r7
-	and r20, r8
-	and r21, r9
-	eor r18, r22
-	eor r19, r23
-	eor r20, r24
-	eor r21, r25
-	add r14, r18
-	adc r15, r19
-	adc r16, r20
-	adc r17, r21
-	; t += ror6 ^ ror25 ^ ror11 of e
-	movw r18, r6
-	movw r20, r8
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	movw r22, r6
-	movw r24, r8
-	mov r0, r22
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	eor r19, r25
-	eor r20, r22
-	eor r21, r23
-	eor r18, r24
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	eor r19, r23
-	eor r20, r24
-	eor r21, r25
-	eor r18, r22
-	add r14, r19
-	adc r15, r20
-	adc r16, r21
-	adc r17, r18
-	; e = d + t
-	ldd r6, Y+5
-	ldd r7, Y+6
-	ldd r8, Y+7
-	ldd r9, Y+8
-	add r6, r14
-	adc r7, r15
-	adc r8, r16
-	adc r9, r17
-	std Y+5, r6
-	std Y+6, r7
-	std Y+7, r8
-	std Y+8, r9
-	; t += ror22 ^ ror13 ^ ror2 of a
-	movw r18, r2
-	movw r20, r4
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	movw r22, r18
-	movw r24, r20
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	eor r25, r20
-	eor r22, r21
-	eor r23, r18
-	eor r24, r19
-	movw r18, r2
-	movw r20, r4
-	mov r0, r18
-	lsr r0
-	ror r21
-	ror r20
-	ror r19
-	ror r18
-	lsr r0
-	ror r21
-	ror r20
-	ror r19
-	ror r18
-	eor r25, r18
-	eor r22, r19
-	eor r23, r20
-	eor r24, r21
-	add r14, r25
-	adc r15, r22
-	adc r16, r23
-	adc r17, r24
-	; t += Maj = ((a ^ b) & (b ^ c)) ^ b; a = t
-	ldd r18, Y+29
-	ldd r19, Y+30
-	ldd r20, Y+31
-	ldd r21, Y+32
-	movw r22, r2
-	movw r24, r4
-	eor r22, r18
-	eor r23, r19
-	eor r24, r20
-	eor r25, r21
-	and r10, r22
-	and r11, r23
-	and r12, r24
-	and r13, r25
-	eor r10, r18
-	eor r11, r19
-	eor r12, r20
-	eor r13, r21
-	add r14, r10
-	adc r15, r11
-	adc r16, r12
-	adc r17, r13
-	std Y+21, r14
-	std Y+22, r15
-	std Y+23, r16
-	std Y+24, r17
-	; round 3 of 8: t = h + w + k
-	ldd r2, Y+17
-	ldd r3, Y+18
-	ldd r4, Y+19
-	ldd r5, Y+20
-	ld r0, X+
-	add r2, r0
-	ld r0, X+
-	adc r3, r0
-	ld r0, X+
-	adc r4, r0
-	ld r0, X+
-	adc r5, r0
-	lpm r0, Z+
-	add r2, r0
-	lpm r0, Z+
-	adc r3, r0
-	lpm r0, Z+
-	adc r4, r0
-	lpm r0, Z+
-	adc r5, r0
-	; t += Ch = ((f ^ g) & e) ^ g
-	ldd r18, Y+9
-	ldd r19, Y+10
-	ldd r20, Y+11
-	ldd r21, Y+12
-	ldd r10, Y+13
-	ldd r11, Y+14
-	ldd r12, Y+15
-	ldd r13, Y+16
-	eor r18, r10
-	eor r19, r11
-	eor r20, r12
-	eor r21, r13
-	and r18, r6
-	and r19, r7
-	and r20, r8
-	and r21, r9
-	eor r18, r10
-	eor r19, r11
-	eor r20, r12
-	eor r21, r13
-	add r2, r18
-	adc r3, r19
-	adc r4, r20
-	adc r5, r21
-	; t += ror6 ^ ror25 ^ ror11 of e
-	movw r18, r6
-	movw r20, r8
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	movw r10, r6
-	movw r12, r8
-	mov r0, r10
-	lsr r0
-	ror r13
-	ror r12
-	ror r11
-	ror r10
-	eor r19, r13
-	eor r20, r10
-	eor r21, r11
-	eor r18, r12
-	lsr r0
-	ror r13
-	ror r12
-	ror r11
-	ror r10
-	lsr r0
-	ror r13
-	ror r12
-	ror r11
-	ror r10
-	eor r19, r11
-	eor r20, r12
-	eor r21, r13
-	eor r18, r10
-	add r2, r19
-	adc r3, r20
-	adc r4, r21
-	adc r5, r18
-	; e = d + t
-	ldd r6, Y+1
-	ldd r7, Y+2
-	ldd r8, Y+3
-	ldd r9, Y+4
-	add r6, r2
-	adc r7, r3
-	adc r8, r4
-	adc r9, r5
-	std Y+1, r6
-	std Y+2, r7
-	std Y+3, r8
-	std Y+4, r9
-	; t += ror22 ^ ror13 ^ ror2 of a
-	movw r18, r14
-	movw r20, r16
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	movw r10, r18
-	movw r12, r20
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	eor r13, r20
-	eor r10, r21
-	eor r11, r18
-	eor r12, r19
-	movw r18, r14
-	movw r20, r16
-	mov r0, r18
-	lsr r0
-	ror r21
-	ror r20
-	ror r19
-	ror r18
-	lsr r0
-	ror r21
-	ror r20
-	ror r19
-	ror r18
-	eor r13, r18
-	eor r10, r19
-	eor r11, r20
-	eor r12, r21
-	add r2, r13
-	adc r3, r10
-	adc r4, r11
-	adc r5, r12
-	; t += Maj = ((a ^ b) & (b ^ c)) ^ b; a = t
-	ldd r18, Y+25
-	ldd r19, Y+26
-	ldd r20, Y+27
-	ldd r21, Y+28
-	movw r10, r14
-	movw r12, r16
-	eor r10, r18
-	eor r11, r19
-	eor r12, r20
-	eor r13, r21
-	and r22, r10
-	and r23, r11
-	and r24, r12
-	and r25, r13
-	eor r22, r18
-	eor r23, r19
-	eor r24, r20
-	eor r25, r21
-	add r2, r22
-	adc r3, r23
-	adc r4, r24
-	adc r5, r25
-	std Y+17, r2
-	std Y+18, r3
-	std Y+19, r4
-	std Y+20, r5
-	; round 4 of 8: t = h + w + k
-	ldd r14, Y+13
-	ldd r15, Y+14
-	ldd r16, Y+15
-	ldd r17, Y+16
-	ld r0, X+
-	add r14, r0
-	ld r0, X+
-	adc r15, r0
-	ld r0, X+
-	adc r16, r0
-	ld r0, X+
-	adc r17, r0
-	lpm r0, Z+
-	add r14, r0
-	lpm r0, Z+
-	adc r15, r0
-	lpm r0, Z+
-	adc r16, r0
-	lpm r0, Z+
-	adc r17, r0
-	; t += Ch = ((f ^ g) & e) ^ g
-	ldd r18, Y+5
-	ldd r19, Y+6
-	ldd r20, Y+7
-	ldd r21, Y+8
-	ldd r22, Y+9
-	ldd r23, Y+10
-	ldd r24, Y+11
-	ldd r25, Y+12
-	eor r18, r22
-	eor r19, r23
-	eor r20, r24
-	eor r21, r25
-	and r18, r6
-	and r19, r7
-	and r20, r8
-	and r21, r9
-	eor r18, r22
-	eor r19, r23
-	eor r20, r24
-	eor r21, r25
-	add r14, r18
-	adc r15, r19
-	adc r16, r20
-	adc r17, r21
-	; t += ror6 ^ ror25 ^ ror11 of e
-	movw r18, r6
-	movw r20, r8
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	movw r22, r6
-	movw r24, r8
-	mov r0, r22
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	eor r19, r25
-	eor r20, r22
-	eor r21, r23
-	eor r18, r24
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	eor r19, r23
-	eor r20, r24
-	eor r21, r25
-	eor r18, r22
-	add r14, r19
-	adc r15, r20
-	adc r16, r21
-	adc r17, r18
-	; e = d + t
-	ldd r6, Y+29
-	ldd r7, Y+30
-	ldd r8, Y+31
-	ldd r9, Y+32
-	add r6, r14
-	adc r7, r15
-	adc r8, r16
-	adc r9, r17
-	std Y+29, r6
-	std Y+30, r7
-	std Y+31, r8
-	std Y+32, r9
-	; t += ror22 ^ ror13 ^ ror2 of a
-	movw r18, r2
-	movw r20, r4
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	movw r22, r18
-	movw r24, r20
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	eor r25, r20
-	eor r22, r21
-	eor r23, r18
-	eor r24, r19
-	movw r18, r2
-	movw r20, r4
-	mov r0, r18
-	lsr r0
-	ror r21
-	ror r20
-	ror r19
-	ror r18
-	lsr r0
-	ror r21
-	ror r20
-	ror r19
-	ror r18
-	eor r25, r18
-	eor r22, r19
-	eor r23, r20
-	eor r24, r21
-	add r14, r25
-	adc r15, r22
-	adc r16, r23
-	adc r17, r24
-	; t += Maj = ((a ^ b) & (b ^ c)) ^ b; a = t
-	ldd r18, Y+21
-	ldd r19, Y+22
-	ldd r20, Y+23
-	ldd r21, Y+24
-	movw r22, r2
-	movw r24, r4
-	eor r22, r18
-	eor r23, r19
-	eor r24, r20
-	eor r25, r21
-	and r10, r22
-	and r11, r23
-	and r12, r24
-	and r13, r25
-	eor r10, r18
-	eor r11, r19
-	eor r12, r20
-	eor r13, r21
-	add r14, r10
-	adc r15, r11
-	adc r16, r12
-	adc r17, r13
-	std Y+13, r14
-	std Y+14, r15
-	std Y+15, r16
-	std Y+16, r17
-	; round 5 of 8: t = h + w + k
-	ldd r2, Y+9
-	ldd r3, Y+10
-	ldd r4, Y+11
-	ldd r5, Y+12
-	ld r0, X+
-	add r2, r0
-	ld r0, X+
-	adc r3, r0
-	ld r0, X+
-	adc r4, r0
-	ld r0, X+
-	adc r5, r0
-	lpm r0, Z+
-	add r2, r0
-	lpm r0, Z+
-	adc r3, r0
-	lpm r0, Z+
-	adc r4, r0
-	lpm r0, Z+
-	adc r5, r0
-	; t += Ch = ((f ^ g) & e) ^ g
-	ldd r18, Y+1
-	ldd r19, Y+2
-	ldd r20, Y+3
-	ldd r21, Y+4
-	ldd r10, Y+5
-	ldd r11, Y+6
-	ldd r12, Y+7
-	ldd r13, Y+8
-	eor r18, r10
-	eor r19, r11
-	eor r20, r12
-	eor r21, r13
-	and r18, r6
-	and r19, r7
-	and r20, r8
-	and r21, r9
-	eor r18, r10
-	eor r19, r11
-	eor r20, r12
-	eor r21, r13
-	add r2, r18
-	adc r3, r19
-	adc r4, r20
-	adc r5, r21
-	; t += ror6 ^ ror25 ^ ror11 of e
-	movw r18, r6
-	movw r20, r8
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	movw r10, r6
-	movw r12, r8
-	mov r0, r10
-	lsr r0
-	ror r13
-	ror r12
-	ror r11
-	ror r10
-	eor r19, r13
-	eor r20, r10
-	eor r21, r11
-	eor r18, r12
-	lsr r0
-	ror r13
-	ror r12
-	ror r11
-	ror r10
-	lsr r0
-	ror r13
-	ror r12
-	ror r11
-	ror r10
-	eor r19, r11
-	eor r20, r12
-	eor r21, r13
-	eor r18, r10
-	add r2, r19
-	adc r3, r20
-	adc r4, r21
-	adc r5, r18
-	; e = d + t
-	ldd r6, Y+25
-	ldd r7, Y+26
-	ldd r8, Y+27
-	ldd r9, Y+28
-	add r6, r2
-	adc r7, r3
-	adc r8, r4
-	adc r9, r5
-	std Y+25, r6
-	std Y+26, r7
-	std Y+27, r8
-	std Y+28, r9
-	; t += ror22 ^ ror13 ^ ror2 of a
-	movw r18, r14
-	movw r20, r16
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	movw r10, r18
-	movw r12, r20
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	eor r13, r20
-	eor r10, r21
-	eor r11, r18
-	eor r12, r19
-	movw r18, r14
-	movw r20, r16
-	mov r0, r18
-	lsr r0
-	ror r21
-	ror r20
-	ror r19
-	ror r18
-	lsr r0
-	ror r21
-	ror r20
-	ror r19
-	ror r18
-	eor r13, r18
-	eor r10, r19
-	eor r11, r20
-	eor r12, r21
-	add r2, r13
-	adc r3, r10
-	adc r4, r11
-	adc r5, r12
-	; t += Maj = ((a ^ b) & (b ^ c)) ^ b; a = t
-	ldd r18, Y+17
-	ldd r19, Y+18
-	ldd r20, Y+19
-	ldd r21, Y+20
-	movw r10, r14
-	movw r12, r16
-	eor r10, r18
-	eor r11, r19
-	eor r12, r20
-	eor r13, r21
-	and r22, r10
-	and r23, r11
-	and r24, r12
-	and r25, r13
-	eor r22, r18
-	eor r23, r19
-	eor r24, r20
-	eor r25, r21
-	add r2, r22
-	adc r3, r23
-	adc r4, r24
-	adc r5, r25
-	std Y+9, r2
-	std Y+10, r3
-	std Y+11, r4
-	std Y+12, r5
-	; round 6 of 8: t = h + w + k
-	ldd r14, Y+5
-	ldd r15, Y+6
-	ldd r16, Y+7
-	ldd r17, Y+8
-	ld r0, X+
-	add r14, r0
-	ld r0, X+
-	adc r15, r0
-	ld r0, X+
-	adc r16, r0
-	ld r0, X+
-	adc r17, r0
-	lpm r0, Z+
-	add r14, r0
-	lpm r0, Z+
-	adc r15, r0
-	lpm r0, Z+
-	adc r16, r0
-	lpm r0, Z+
-	adc r17, r0
-	; t += Ch = ((f ^ g) & e) ^ g
-	ldd r18, Y+29
-	ldd r19, Y+30
-	ldd r20, Y+31
-	ldd r21, Y+32
-	ldd r22, Y+1
-	ldd r23, Y+2
-	ldd r24, Y+3
-	ldd r25, Y+4
-	eor r18, r22
-	eor r19, r23
-	eor r20, r24
-	eor r21, r25
-	and r18, r6
-	and r19, r7
-	and r20, r8
-	and r21, r9
-	eor r18, r22
-	eor r19, r23
-	eor r20, r24
-	eor r21, r25
-	add r14, r18
-	adc r15, r19
-	adc r16, r20
-	adc r17, r21
-	; t += ror6 ^ ror25 ^ ror11 of e
-	movw r18, r6
-	movw r20, r8
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	movw r22, r6
-	movw r24, r8
-	mov r0, r22
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	eor r19, r25
-	eor r20, r22
-	eor r21, r23
-	eor r18, r24
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	eor r19, r23
-	eor r20, r24
-	eor r21, r25
-	eor r18, r22
-	add r14, r19
-	adc r15, r20
-	adc r16, r21
-	adc r17, r18
-	; e = d + t
-	ldd r6, Y+21
-	ldd r7, Y+22
-	ldd r8, Y+23
-	ldd r9, Y+24
-	add r6, r14
-	adc r7, r15
-	adc r8, r16
-	adc r9, r17
-	std Y+21, r6
-	std Y+22, r7
-	std Y+23, r8
-	std Y+24, r9
-	; t += ror22 ^ ror13 ^ ror2 of a
-	movw r18, r2
-	movw r20, r4
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	movw r22, r18
-	movw r24, r20
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	eor r25, r20
-	eor r22, r21
-	eor r23, r18
-	eor r24, r19
-	movw r18, r2
-	movw r20, r4
-	mov r0, r18
-	lsr r0
-	ror r21
-	ror r20
-	ror r19
-	ror r18
-	lsr r0
-	ror r21
-	ror r20
-	ror r19
-	ror r18
-	eor r25, r18
-	eor r22, r19
-	eor r23, r20
-	eor r24, r21
-	add r14, r25
-	adc r15, r22
-	adc r16, r23
-	adc r17, r24
-	; t += Maj = ((a ^ b) & (b ^ c)) ^ b; a = t
-	ldd r18, Y+13
-	ldd r19, Y+14
-	ldd r20, Y+15
-	ldd r21, Y+16
-	movw r22, r2
-	movw r24, r4
-	eor r22, r18
-	eor r23, r19
-	eor r24, r20
-	eor r25, r21
-	and r10, r22
-	and r11, r23
-	and r12, r24
-	and r13, r25
-	eor r10, r18
-	eor r11, r19
-	eor r12, r20
-	eor r13, r21
-	add r14, r10
-	adc r15, r11
-	adc r16, r12
-	adc r17, r13
-	std Y+5, r14
-	std Y+6, r15
-	std Y+7, r16
-	std Y+8, r17
-	; round 7 of 8: t = h + w + k
-	ldd r2, Y+1
-	ldd r3, Y+2
-	ldd r4, Y+3
-	ldd r5, Y+4
-	ld r0, X+
-	add r2, r0
-	ld r0, X+
-	adc r3, r0
-	ld r0, X+
-	adc r4, r0
-	ld r0, X+
-	adc r5, r0
-	lpm r0, Z+
-	add r2, r0
-	lpm r0, Z+
-	adc r3, r0
-	lpm r0, Z+
-	adc r4, r0
-	lpm r0, Z+
-	adc r5, r0
-	; t += Ch = ((f ^ g) & e) ^ g
-	ldd r18, Y+25
-	ldd r19, Y+26
-	ldd r20, Y+27
-	ldd r21, Y+28
-	ldd r10, Y+29
-	ldd r11, Y+30
-	ldd r12, Y+31
-	ldd r13, Y+32
-	eor r18, r10
-	eor r19, r11
-	eor r20, r12
-	eor r21, r13
-	and r18, r6
-	and r19, r7
-	and r20, r8
-	and r21, r9
-	eor r18, r10
-	eor r19, r11
-	eor r20, r12
-	eor r21, r13
-	add r2, r18
-	adc r3, r19
-	adc r4, r20
-	adc r5, r21
-	; t += ror6 ^ ror25 ^ ror11 of e
-	movw r18, r6
-	movw r20, r8
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	movw r10, r6
-	movw r12, r8
-	mov r0, r10
-	lsr r0
-	ror r13
-	ror r12
-	ror r11
-	ror r10
-	eor r19, r13
-	eor r20, r10
-	eor r21, r11
-	eor r18, r12
-	lsr r0
-	ror r13
-	ror r12
-	ror r11
-	ror r10
-	lsr r0
-	ror r13
-	ror r12
-	ror r11
-	ror r10
-	eor r19, r11
-	eor r20, r12
-	eor r21, r13
-	eor r18, r10
-	add r2, r19
-	adc r3, r20
-	adc r4, r21
-	adc r5, r18
-	; e = d + t
-	ldd r6, Y+17
-	ldd r7, Y+18
-	ldd r8, Y+19
-	ldd r9, Y+20
-	add r6, r2
-	adc r7, r3
-	adc r8, r4
-	adc r9, r5
-	std Y+17, r6
-	std Y+18, r7
-	std Y+19, r8
-	std Y+20, r9
-	; t += ror22 ^ ror13 ^ ror2 of a
-	movw r18, r14
-	movw r20, r16
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	movw r10, r18
-	movw r12, r20
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	eor r13, r20
-	eor r10, r21
-	eor r11, r18
-	eor r12, r19
-	movw r18, r14
-	movw r20, r16
-	mov r0, r18
-	lsr r0
-	ror r21
-	ror r20
-	ror r19
-	ror r18
-	lsr r0
-	ror r21
-	ror r20
-	ror r19
-	ror r18
-	eor r13, r18
-	eor r10, r19
-	eor r11, r20
-	eor r12, r21
-	add r2, r13
-	adc r3, r10
-	adc r4, r11
-	adc r5, r12
-	; t += Maj = ((a ^ b) & (b ^ c)) ^ b; a = t
-	ldd r18, Y+9
-	ldd r19, Y+10
-	ldd r20, Y+11
-	ldd r21, Y+12
-	movw r10, r14
-	movw r12, r16
-	eor r10, r18
-	eor r11, r19
-	eor r12, r20
-	eor r13, r21
-	and r22, r10
-	and r23, r11
-	and r24, r12
-	and r25, r13
-	eor r22, r18
-	eor r23, r19
-	eor r24, r20
-	eor r25, r21
-	add r2, r22
-	adc r3, r23
-	adc r4, r24
-	adc r5, r25
-	std Y+1, r2
-	std Y+2, r3
-	std Y+3, r4
-	std Y+4, r5
-	brts 1f
-	set
+	std Y+0, r2
+	std Y+1, r3
+	std Y+2, r4
+	std Y+3, r5
+	; public: 16 constants read, or all
+	mov r18, r30
+	subi r18, lo8(sha256_k)
+	andi r18, 63
+	breq 1f
 	rjmp .Lrounds
 1:
-	cpi r30, lo8(sha256_k+256)	; public: end of the constants
+	cpi r30, lo8(sha256_k+256)
 	brne 2f
 	rjmp .Lend
 2:
 	; next 16 schedule words in place; Y = w, X = w[9] (w[i-7])
-	adiw r28, 35
-	movw r26, r28
-	adiw r26, 36
+	push r28
+	push r29
+	movw r28, r26
+	subi r28, 64
+	sbci r29, 0
+	sbiw r26, 28
 	ldd r10, Y+56
 	ldd r11, Y+57
 	ldd r12, Y+58
@@ -1680,9 +482,8 @@ sha256_compress:
 	ldd r3, Y+1
 	ldd r4, Y+2
 	ldd r5, Y+3
-	clt
 .Lsched:
-	; schedule step 0 of 8: w[i] += w[i-7]
+	; schedule step 0 of 4: w[i] += w[i-7]
 	ld r0, X+
 	add r2, r0
 	ld r0, X+
@@ -1770,7 +571,7 @@ sha256_compress:
 	std Y+1, r3
 	std Y+2, r4
 	std Y+3, r5
-	; schedule step 1 of 8: w[i] += w[i-7]
+	; schedule step 1 of 4: w[i] += w[i-7]
 	ld r0, X+
 	add r6, r0
 	ld r0, X+
@@ -1858,7 +659,7 @@ sha256_compress:
 	std Y+5, r7
 	std Y+6, r8
 	std Y+7, r9
-	; schedule step 2 of 8: w[i] += w[i-7]
+	; schedule step 2 of 4: w[i] += w[i-7]
 	ld r0, X+
 	add r10, r0
 	ld r0, X+
@@ -1946,7 +747,7 @@ sha256_compress:
 	std Y+9, r11
 	std Y+10, r12
 	std Y+11, r13
-	; schedule step 3 of 8: w[i] += w[i-7]
+	; schedule step 3 of 4: w[i] += w[i-7]
 	ld r0, X+
 	add r14, r0
 	ld r0, X+
@@ -2034,380 +835,45 @@ sha256_compress:
 	std Y+13, r15
 	std Y+14, r16
 	std Y+15, r17
-	; schedule step 4 of 8: w[i] += w[i-7]
-	ld r0, X+
-	add r2, r0
-	ld r0, X+
-	adc r3, r0
-	ld r0, X+
-	adc r4, r0
-	ld r0, X+
-	adc r5, r0
-	; w[i] += ror17 ^ ror19 ^ shr10 of w[i-2]
-	mov r0, r10
-	lsr r0
-	ror r13
-	ror r12
-	ror r11
-	ror r10
-	movw r18, r10
-	movw r20, r12
-	lsr r0
-	ror r13
-	ror r12
-	ror r11
-	ror r10
-	movw r22, r10
-	movw r24, r12
-	andi r25, 0x3f
-	lsr r0
-	ror r13
-	ror r12
-	ror r11
-	ror r10
-	eor r18, r10
-	eor r19, r11
-	eor r20, r12
-	eor r21, r13
-	eor r20, r23
-	eor r21, r24
-	eor r18, r25
-	add r2, r20
-	adc r3, r21
-	adc r4, r18
-	adc r5, r19
-	; w[i] += ror7 ^ ror18 ^ shr3 of w[i+1]
-	ldd r6, Y+20
-	ldd r7, Y+21
-	ldd r8, Y+22
-	ldd r9, Y+23
-	movw r18, r6
-	movw r20, r8
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	movw r22, r6
-	movw r24, r8
-	mov r0, r22
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	eor r19, r24
-	eor r20, r25
-	eor r21, r22
-	eor r18, r23
-	lsr r25
-	ror r24
-	ror r23
-	ror r22
-	andi r25, 0x1f
-	eor r19, r22
-	eor r20, r23
-	eor r21, r24
-	eor r18, r25
-	add r2, r19
-	adc r3, r20
-	adc r4, r21
-	adc r5, r18
-	std Y+16, r2
-	std Y+17, r3
-	std Y+18, r4
-	std Y+19, r5
-	; schedule step 5 of 8: w[i] += w[i-7]
-	ld r0, X+
-	add r6, r0
-	ld r0, X+
-	adc r7, r0
-	ld r0, X+
-	adc r8, r0
-	ld r0, X+
-	adc r9, r0
-	; w[i] += ror17 ^ ror19 ^ shr10 of w[i-2]
-	mov r0, r14
-	lsr r0
-	ror r17
-	ror r16
-	ror r15
-	ror r14
-	movw r18, r14
-	movw r20, r16
-	lsr r0
-	ror r17
-	ror r16
-	ror r15
-	ror r14
-	movw r22, r14
-	movw r24, r16
-	andi r25, 0x3f
-	lsr r0
-	ror r17
-	ror r16
-	ror r15
-	ror r14
-	eor r18, r14
-	eor r19, r15
-	eor r20, r16
-	eor r21, r17
-	eor r20, r23
-	eor r21, r24
-	eor r18, r25
-	add r6, r20
-	adc r7, r21
-	adc r8, r18
-	adc r9, r19
-	; w[i] += ror7 ^ ror18 ^ shr3 of w[i+1]
-	ldd r10, Y+24
-	ldd r11, Y+25
-	ldd r12, Y+26
-	ldd r13, Y+27
-	movw r18, r10
-	movw r20, r12
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	movw r22, r10
-	movw r24, r12
-	mov r0, r22
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	eor r19, r24
-	eor r20, r25
-	eor r21, r22
-	eor r18, r23
-	lsr r25
-	ror r24
-	ror r23
-	ror r22
-	andi r25, 0x1f
-	eor r19, r22
-	eor r20, r23
-	eor r21, r24
-	eor r18, r25
-	add r6, r19
-	adc r7, r20
-	adc r8, r21
-	adc r9, r18
-	std Y+20, r6
-	std Y+21, r7
-	std Y+22, r8
-	std Y+23, r9
-	; schedule step 6 of 8: w[i] += w[i-7]
-	ld r0, X+
-	add r10, r0
-	ld r0, X+
-	adc r11, r0
-	ld r0, X+
-	adc r12, r0
-	ld r0, X+
-	adc r13, r0
-	; w[i] += ror17 ^ ror19 ^ shr10 of w[i-2]
-	mov r0, r2
-	lsr r0
-	ror r5
-	ror r4
-	ror r3
-	ror r2
-	movw r18, r2
-	movw r20, r4
-	lsr r0
-	ror r5
-	ror r4
-	ror r3
-	ror r2
-	movw r22, r2
-	movw r24, r4
-	andi r25, 0x3f
-	lsr r0
-	ror r5
-	ror r4
-	ror r3
-	ror r2
-	eor r18, r2
-	eor r19, r3
-	eor r20, r4
-	eor r21, r5
-	eor r20, r23
-	eor r21, r24
-	eor r18, r25
-	add r10, r20
-	adc r11, r21
-	adc r12, r18
-	adc r13, r19
-	; w[i] += ror7 ^ ror18 ^ shr3 of w[i+1]
-	ldd r14, Y+28
-	ldd r15, Y+29
-	ldd r16, Y+30
-	ldd r17, Y+31
-	movw r18, r14
-	movw r20, r16
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	movw r22, r14
-	movw r24, r16
-	mov r0, r22
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	eor r19, r24
-	eor r20, r25
-	eor r21, r22
-	eor r18, r23
-	lsr r25
-	ror r24
-	ror r23
-	ror r22
-	andi r25, 0x1f
-	eor r19, r22
-	eor r20, r23
-	eor r21, r24
-	eor r18, r25
-	add r10, r19
-	adc r11, r20
-	adc r12, r21
-	adc r13, r18
-	std Y+24, r10
-	std Y+25, r11
-	std Y+26, r12
-	std Y+27, r13
-	; schedule step 7 of 8: w[i] += w[i-7]
-	ldd r0, Y+0
-	add r14, r0
-	ldd r0, Y+1
-	adc r15, r0
-	ldd r0, Y+2
-	adc r16, r0
-	ldd r0, Y+3
-	adc r17, r0
-	; w[i] += ror17 ^ ror19 ^ shr10 of w[i-2]
-	mov r0, r6
-	lsr r0
-	ror r9
-	ror r8
-	ror r7
-	ror r6
-	movw r18, r6
-	movw r20, r8
-	lsr r0
-	ror r9
-	ror r8
-	ror r7
-	ror r6
-	movw r22, r6
-	movw r24, r8
-	andi r25, 0x3f
-	lsr r0
-	ror r9
-	ror r8
-	ror r7
-	ror r6
-	eor r18, r6
-	eor r19, r7
-	eor r20, r8
-	eor r21, r9
-	eor r20, r23
-	eor r21, r24
-	eor r18, r25
-	add r14, r20
-	adc r15, r21
-	adc r16, r18
-	adc r17, r19
-	; w[i] += ror7 ^ ror18 ^ shr3 of w[i+1]
-	ldd r2, Y+32
-	ldd r3, Y+33
-	ldd r4, Y+34
-	ldd r5, Y+35
-	movw r18, r2
-	movw r20, r4
-	lsl r18
-	rol r19
-	rol r20
-	rol r21
-	adc r18, r1
-	movw r22, r2
-	movw r24, r4
-	mov r0, r22
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	lsr r0
-	ror r25
-	ror r24
-	ror r23
-	ror r22
-	eor r19, r24
-	eor r20, r25
-	eor r21, r22
-	eor r18, r23
-	lsr r25
-	ror r24
-	ror r23
-	ror r22
-	andi r25, 0x1f
-	eor r19, r22
-	eor r20, r23
-	eor r21, r24
-	eor r18, r25
-	add r14, r19
-	adc r15, r20
-	adc r16, r21
-	adc r17, r18
-	std Y+28, r14
-	std Y+29, r15
-	std Y+30, r16
-	std Y+31, r17
-	brts 3f
-	set
-	; second half: copy of the new w[0], Y = w[8], X = w[1]
+	; public: SP is two below what it was
+	adiw r28, 16
+	mov r18, r28
+	in r0, 0x3d
+	sub r18, r0
+	cpi r18, 53
+	brne 3f
+	; copy of the new w[0]
+	sbiw r28, 16
 	ldd r18, Y+0
 	ldd r19, Y+1
 	ldd r20, Y+2
 	ldd r21, Y+3
-	adiw r28, 32
-	std Y+32, r18
-	std Y+33, r19
-	std Y+34, r20
-	std Y+35, r21
-	sbiw r26, 60
+	adiw r28, 16
+	std Y+48, r18
+	std Y+49, r19
+	std Y+50, r20
+	std Y+51, r21
 	rjmp .Lsched
 3:
-	in r28, 0x3d	; Y = SP
-	in r29, 0x3e
-	jmp .Lchunk
+	cpi r18, 69
+	brne 4f
+	; w[i-7] goes on at w[1]
+	subi r26, 64
+	sbci r27, 0
+4:
+	cpi r18, 101
+	breq 5f
+	rjmp .Lsched
+5:
+	pop r29
+	pop r28
+	rjmp .Lchunk
 .Lend:
 	; state += a..h; the frame is popped on the way
-	ldd r30, Y+33
-	ldd r31, Y+34
+	pop r30
+	pop r31
+	ldi r18, 8
+1:
 	pop r0
 	ldd r2, Z+0
 	add r2, r0
@@ -2424,121 +890,14 @@ sha256_compress:
 	ldd r2, Z+3
 	adc r2, r0
 	std Z+3, r2
-	pop r0
-	ldd r2, Z+4
-	add r2, r0
-	std Z+4, r2
-	pop r0
-	ldd r2, Z+5
-	adc r2, r0
-	std Z+5, r2
-	pop r0
-	ldd r2, Z+6
-	adc r2, r0
-	std Z+6, r2
-	pop r0
-	ldd r2, Z+7
-	adc r2, r0
-	std Z+7, r2
-	pop r0
-	ldd r2, Z+8
-	add r2, r0
-	std Z+8, r2
-	pop r0
-	ldd r2, Z+9
-	adc r2, r0
-	std Z+9, r2
-	pop r0
-	ldd r2, Z+10
-	adc r2, r0
-	std Z+10, r2
-	pop r0
-	ldd r2, Z+11
-	adc r2, r0
-	std Z+11, r2
-	pop r0
-	ldd r2, Z+12
-	add r2, r0
-	std Z+12, r2
-	pop r0
-	ldd r2, Z+13
-	adc r2, r0
-	std Z+13, r2
-	pop r0
-	ldd r2, Z+14
-	adc r2, r0
-	std Z+14, r2
-	pop r0
-	ldd r2, Z+15
-	adc r2, r0
-	std Z+15, r2
-	pop r0
-	ldd r2, Z+16
-	add r2, r0
-	std Z+16, r2
-	pop r0
-	ldd r2, Z+17
-	adc r2, r0
-	std Z+17, r2
-	pop r0
-	ldd r2, Z+18
-	adc r2, r0
-	std Z+18, r2
-	pop r0
-	ldd r2, Z+19
-	adc r2, r0
-	std Z+19, r2
-	pop r0
-	ldd r2, Z+20
-	add r2, r0
-	std Z+20, r2
-	pop r0
-	ldd r2, Z+21
-	adc r2, r0
-	std Z+21, r2
-	pop r0
-	ldd r2, Z+22
-	adc r2, r0
-	std Z+22, r2
-	pop r0
-	ldd r2, Z+23
-	adc r2, r0
-	std Z+23, r2
-	pop r0
-	ldd r2, Z+24
-	add r2, r0
-	std Z+24, r2
-	pop r0
-	ldd r2, Z+25
-	adc r2, r0
-	std Z+25, r2
-	pop r0
-	ldd r2, Z+26
-	adc r2, r0
-	std Z+26, r2
-	pop r0
-	ldd r2, Z+27
-	adc r2, r0
-	std Z+27, r2
-	pop r0
-	ldd r2, Z+28
-	add r2, r0
-	std Z+28, r2
-	pop r0
-	ldd r2, Z+29
-	adc r2, r0
-	std Z+29, r2
-	pop r0
-	ldd r2, Z+30
-	adc r2, r0
-	std Z+30, r2
-	pop r0
-	ldd r2, Z+31
-	adc r2, r0
-	std Z+31, r2
-	; drop pointer and schedule: SP = Y + 102, interrupts off for the two writes
-	subi r28, 0x9a	; low and high byte of -102
-	sbci r29, 0xff
+	adiw r30, 4
+	dec r18
+	brne 1b
+	; drop the rest of it, interrupts off for the two writes
+	in r28, 0x3d
+	in r29, 0x3e
+	subi r28, 188	; + 324
+	sbci r29, 254
 	in r0, 0x3f
 	cli
 	out 0x3e, r29

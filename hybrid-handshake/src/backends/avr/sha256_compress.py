@@ -8,18 +8,18 @@ Registers
   r2-r25 six words of four bytes (low byte first), G[0]..G[5]
     rounds:   a, e, b^c, t (sum), u, v; a/t and b^c/v swap names after each round
     schedule: G[i mod 4] holds w[i] (w[i-2], w[i-1], w[i], w[i+1] live), G[4] = u, G[5] = v
-Frame (offsets from Y = SP)
-  1..32 a..h (they stay; names rotate over eight unrolled rounds), 33:34 state pointer,
-  35..98 w[0..15], 99..102 second copy of w[0] (so that w[i+1] needs no wrap)
-Eight rounds and eight schedule steps are unrolled, each block runs twice per 16 words; the T flag
-tells the first run from the second.
+Frame (offsets from SP)
+  1:2 state pointer, 3..258 room for the new a of each round, 259..290 a..h at the start; a round's eight words begin four
+  bytes below the last round's, and what was d there becomes e
+  291..354 w[0..15], 355..358 second copy of w[0] (so that w[i+1] needs no wrap)
+A loop of two rounds and a loop of four schedule steps.
 """
 import math
 out = []
 def e(s, c=""): out.append("\t" + s + (("\t; " + c) if c else ""))
 def note(s): out.append("\t; " + s)
 def lab(s): out.append(s + ":")
-OS, OP, OW = 1, 33, 35
+OW = 291
 G = [[2 + 4 * k + j for j in range(4)] for k in range(6)]
 
 def primes(n):
@@ -56,13 +56,15 @@ def ld(d, o):
     for j in range(4): e(f"ldd r{d[j]}, Y+{o+j}")
 def st(o, s):
     for j in range(4): e(f"std Y+{o+j}, r{s[j]}")
+def pointer(r, n):
+    e(f"subi r{r}, {-n & 255}", f"+ {n}"); e(f"sbci r{r+1}, {-n >> 8 & 255}")
 def B(w, n):
     """the word rotated right by n bytes: only a renaming"""
     return [w[(j + n) % 4] for j in range(4)]
 
 def rnd(k, A, E, BC, T, U, V):
-    sl = lambda v: OS + 4 * ((v - k) % 8)
-    note(f"round {k} of 8: t = h + w + k")
+    sl = lambda v: 8 + 4 * (v - k)
+    note(f"round {k} of 2: t = h + w + k")
     ld(T, sl(7))
     for j in range(4): e("ld r0, X+"); e(f"{'adc' if j else 'add'} r{T[j]}, r0")
     for j in range(4): e("lpm r0, Z+"); e(f"{'adc' if j else 'add'} r{T[j]}, r0")
@@ -79,17 +81,14 @@ def rnd(k, A, E, BC, T, U, V):
     cp(U, A); ror_begin(U); ror(U, 2); op("eor", S, U); add(T, S)
     note("t += Maj = ((a ^ b) & (b ^ c)) ^ b; a = t")
     ld(U, sl(1)); cp(V, A); op("eor", V, U); op("and", BC, V); op("eor", BC, U); add(T, BC)
-    st(sl(7), T)
+    st(sl(-1), T)
     return T, E, V, A, U, BC
 
 def sched(i):
     w, w1, w2 = G[i % 4], G[(i + 1) % 4], G[(i + 2) % 4]   # w[i], w[i+1], w[i-2]
     U, V = G[4], G[5]
-    note(f"schedule step {i} of 8: w[i] += w[i-7]")
-    if i < 7:
-        for j in range(4): e("ld r0, X+"); e(f"{'adc' if j else 'add'} r{w[j]}, r0")
-    else:
-        for j in range(4): e(f"ldd r0, Y+{j}"); e(f"{'adc' if j else 'add'} r{w[j]}, r0")
+    note(f"schedule step {i} of 4: w[i] += w[i-7]")
+    for j in range(4): e("ld r0, X+"); e(f"{'adc' if j else 'add'} r{w[j]}, r0")
     note("w[i] += ror17 ^ ror19 ^ shr10 of w[i-2]")
     ror_begin(w2); ror(w2); cp(U, w2); ror(w2); cp(V, w2); e(f"andi r{V[3]}, 0x3f"); ror(w2); op("eor", U, w2)
     S = B(U, 2)
@@ -113,51 +112,57 @@ out.append("\t.section .text.sha256_compress, \"ax\", @progbits\n\t.global sha25
 lab("sha256_compress")
 for i in list(range(2, 18)) + [28, 29]: e(f"push r{i}")
 e("movw r30, r22", "Z = block"); e("movw r26, r24", "X = state")
-note("frame, built by pushes from the top: copy of w[0], w[15]..w[0], pointer, h..a")
+note("frame, built by pushes from the top: copy of w[0], w[15]..w[0], h..a, room, pointer")
 for i in range(4): e("push r0")
-for w in range(15, -1, -1):
-    for j in range(4): e(f"ldd r0, Z+{4*w+j}"); e("push r0")
+e("adiw r30, 60"); e("ldi r18, 16"); lab("1")
+for j in range(4): e(f"ldd r0, Z+{j}"); e("push r0")
+e("sbiw r30, 4"); e("dec r18"); e("brne 1b")
+e("adiw r26, 32"); e("ldi r18, 8"); lab("1")
+for j in range(4): e("ld r0, -X"); e("push r0")
+e("dec r18"); e("brne 1b")
+e("in r28, 0x3d", "Y = a..h"); e("in r29, 0x3e"); e("dec r29"); e("out 0x3e, r29", "256 bytes at once"); e("inc r29"); e("adiw r28, 1")
 e("push r25"); e("push r24")
-e("adiw r26, 32")
-for i in range(32): e("ld r0, -X"); e("push r0")
-e("in r28, 0x3d", "Y = SP"); e("in r29, 0x3e")
 e("ldi r30, lo8(sha256_k)"); e("ldi r31, hi8(sha256_k)")
 lab(".Lchunk")
-note("16 rounds: X = w, reload a, e, b ^ c")
-e("clt")
-e("movw r26, r28"); e(f"adiw r26, {OW}")
-ld(G[0], OS); ld(G[1], OS + 16); ld(G[2], OS + 4); ld(G[3], OS + 8); op("eor", G[2], G[3])
+note("16 rounds: X = w; a, e, b ^ c")
+e("in r26, 0x3d"); e("in r27, 0x3e"); pointer(26, OW)
+ld(G[0], 0); ld(G[1], 16); ld(G[2], 4); ld(G[3], 8); op("eor", G[2], G[3])
 lab(".Lrounds")
+e("sbiw r28, 8")
 regs = G[:]
-for k in range(8): regs = list(rnd(k, *regs))
+for k in range(2): regs = list(rnd(k, *regs))
 assert regs == G
-e("brts 1f"); e("set"); e("rjmp .Lrounds")
-lab("1")
-e("cpi r30, lo8(sha256_k+256)", "public: end of the constants"); e("brne 2f"); e("rjmp .Lend")
-lab("2")
+note("public: 16 constants read, or all")
+e("mov r18, r30"); e("subi r18, lo8(sha256_k)"); e("andi r18, 63"); e("breq 1f"); e("rjmp .Lrounds"); lab("1")
+e("cpi r30, lo8(sha256_k+256)"); e("brne 2f"); e("rjmp .Lend"); lab("2")
 note("next 16 schedule words in place; Y = w, X = w[9] (w[i-7])")
-e(f"adiw r28, {OW}"); e("movw r26, r28"); e("adiw r26, 36")
+e("push r28"); e("push r29")
+e("movw r28, r26"); e("subi r28, 64"); e("sbci r29, 0"); e("sbiw r26, 28")
 ld(G[2], 56); ld(G[3], 60); ld(G[0], 0)
-e("clt")
 lab(".Lsched")
-for i in range(8): sched(i)
-e("brts 3f"); e("set")
-note("second half: copy of the new w[0], Y = w[8], X = w[1]")
+for i in range(4): sched(i)
+note("public: SP is two below what it was")
+e("adiw r28, 16"); e("mov r18, r28"); e("in r0, 0x3d"); e("sub r18, r0")
+far = lambda n: (OW + 2 + n) & 255
+e(f"cpi r18, {far(16)}"); e("brne 3f")
+note("copy of the new w[0]")
+e("sbiw r28, 16")
 for j in range(4): e(f"ldd r{G[4][j]}, Y+{j}")
-e("adiw r28, 32")
-for j in range(4): e(f"std Y+{32+j}, r{G[4][j]}")
-e("sbiw r26, 60")
-e("rjmp .Lsched")
-lab("3")
-e("in r28, 0x3d", "Y = SP"); e("in r29, 0x3e")
-e("jmp .Lchunk")
+e("adiw r28, 16")
+for j in range(4): e(f"std Y+{48+j}, r{G[4][j]}")
+e("rjmp .Lsched"); lab("3")
+e(f"cpi r18, {far(32)}"); e("brne 4f")
+note("w[i-7] goes on at w[1]")
+e("subi r26, 64"); e("sbci r27, 0"); lab("4")
+e(f"cpi r18, {far(64)}"); e("breq 5f"); e("rjmp .Lsched"); lab("5")
+e("pop r29"); e("pop r28"); e("rjmp .Lchunk")
 lab(".Lend")
 note("state += a..h; the frame is popped on the way")
-e(f"ldd r30, Y+{OP}"); e(f"ldd r31, Y+{OP+1}")
-for i in range(32):
-    e("pop r0"); e(f"ldd r2, Z+{i}"); e(f"{'adc' if i % 4 else 'add'} r2, r0"); e(f"std Z+{i}, r2")
-note("drop pointer and schedule: SP = Y + 102, interrupts off for the two writes")
-e("subi r28, 0x9a", "low and high byte of -102"); e("sbci r29, 0xff")
+e("pop r30"); e("pop r31"); e("ldi r18, 8"); lab("1")
+for j in range(4): e("pop r0"); e(f"ldd r2, Z+{j}"); e(f"{'adc' if j else 'add'} r2, r0"); e(f"std Z+{j}, r2")
+e("adiw r30, 4"); e("dec r18"); e("brne 1b")
+note("drop the rest of it, interrupts off for the two writes")
+e("in r28, 0x3d"); e("in r29, 0x3e"); pointer(28, 358 - 34)
 e("in r0, 0x3f"); e("cli"); e("out 0x3e, r29"); e("out 0x3f, r0"); e("out 0x3d, r28")
 for i in [29, 28] + list(range(17, 1, -1)): e(f"pop r{i}")
 e("ret")
