@@ -1098,211 +1098,21 @@ x25519_fe_mul:
 ; |aL-aH| and |bL-bH|, the latter also stays in r2-r17; Z = M
  movw r24,r28
  sbiw r24,16
- adiw r30,32
+ subi r30,192
+ sbci r31,255
  pop r28
  pop r29
- ldd r2,Y+0
- ldd r3,Y+1
- ldd r4,Y+2
- ldd r5,Y+3
- ldd r6,Y+4
- ldd r7,Y+5
- ldd r8,Y+6
- ldd r9,Y+7
- ldd r10,Y+8
- ldd r11,Y+9
- ldd r12,Y+10
- ldd r13,Y+11
- ldd r14,Y+12
- ldd r15,Y+13
- ldd r16,Y+14
- ldd r17,Y+15
- ldd r0,Y+16
- sub r2,r0
- ldd r0,Y+17
- sbc r3,r0
- ldd r0,Y+18
- sbc r4,r0
- ldd r0,Y+19
- sbc r5,r0
- ldd r0,Y+20
- sbc r6,r0
- ldd r0,Y+21
- sbc r7,r0
- ldd r0,Y+22
- sbc r8,r0
- ldd r0,Y+23
- sbc r9,r0
- ldd r0,Y+24
- sbc r10,r0
- ldd r0,Y+25
- sbc r11,r0
- ldd r0,Y+26
- sbc r12,r0
- ldd r0,Y+27
- sbc r13,r0
- ldd r0,Y+28
- sbc r14,r0
- ldd r0,Y+29
- sbc r15,r0
- ldd r0,Y+30
- sbc r16,r0
- ldd r0,Y+31
- sbc r17,r0
- sbc r19,r19
- eor r2,r19
- eor r3,r19
- eor r4,r19
- eor r5,r19
- eor r6,r19
- eor r7,r19
- eor r8,r19
- eor r9,r19
- eor r10,r19
- eor r11,r19
- eor r12,r19
- eor r13,r19
- eor r14,r19
- eor r15,r19
- eor r16,r19
- eor r17,r19
- sub r2,r19
- std Z+32,r2
- sbc r3,r19
- std Z+33,r3
- sbc r4,r19
- std Z+34,r4
- sbc r5,r19
- std Z+35,r5
- sbc r6,r19
- std Z+36,r6
- sbc r7,r19
- std Z+37,r7
- sbc r8,r19
- std Z+38,r8
- sbc r9,r19
- std Z+39,r9
- sbc r10,r19
- std Z+40,r10
- sbc r11,r19
- std Z+41,r11
- sbc r12,r19
- std Z+42,r12
- sbc r13,r19
- std Z+43,r13
- sbc r14,r19
- std Z+44,r14
- sbc r15,r19
- std Z+45,r15
- sbc r16,r19
- std Z+46,r16
- sbc r17,r19
- std Z+47,r17
+ rcall x25519_absdiff
+ mov r18,r19
  movw r28,r24
- ldd r2,Y+0
- ldd r3,Y+1
- ldd r4,Y+2
- ldd r5,Y+3
- ldd r6,Y+4
- ldd r7,Y+5
- ldd r8,Y+6
- ldd r9,Y+7
- ldd r10,Y+8
- ldd r11,Y+9
- ldd r12,Y+10
- ldd r13,Y+11
- ldd r14,Y+12
- ldd r15,Y+13
- ldd r16,Y+14
- ldd r17,Y+15
- ldd r0,Y+16
- sub r2,r0
- ldd r0,Y+17
- sbc r3,r0
- ldd r0,Y+18
- sbc r4,r0
- ldd r0,Y+19
- sbc r5,r0
- ldd r0,Y+20
- sbc r6,r0
- ldd r0,Y+21
- sbc r7,r0
- ldd r0,Y+22
- sbc r8,r0
- ldd r0,Y+23
- sbc r9,r0
- ldd r0,Y+24
- sbc r10,r0
- ldd r0,Y+25
- sbc r11,r0
- ldd r0,Y+26
- sbc r12,r0
- ldd r0,Y+27
- sbc r13,r0
- ldd r0,Y+28
- sbc r14,r0
- ldd r0,Y+29
- sbc r15,r0
- ldd r0,Y+30
- sbc r16,r0
- ldd r0,Y+31
- sbc r17,r0
- sbc r18,r18
- eor r2,r18
- eor r3,r18
- eor r4,r18
- eor r5,r18
- eor r6,r18
- eor r7,r18
- eor r8,r18
- eor r9,r18
- eor r10,r18
- eor r11,r18
- eor r12,r18
- eor r13,r18
- eor r14,r18
- eor r15,r18
- eor r16,r18
- eor r17,r18
- sub r2,r18
- std Z+48,r2
- sbc r3,r18
- std Z+49,r3
- sbc r4,r18
- std Z+50,r4
- sbc r5,r18
- std Z+51,r5
- sbc r6,r18
- std Z+52,r6
- sbc r7,r18
- std Z+53,r7
- sbc r8,r18
- std Z+54,r8
- sbc r9,r18
- std Z+55,r9
- sbc r10,r18
- std Z+56,r10
- sbc r11,r18
- std Z+57,r11
- sbc r12,r18
- std Z+58,r12
- sbc r13,r18
- std Z+59,r13
- sbc r14,r18
- std Z+60,r14
- sbc r15,r18
- std Z+61,r15
- sbc r16,r18
- std Z+62,r16
- sbc r17,r18
- std Z+63,r17
+ movw r26,r30
+ adiw r30,16
+ rcall x25519_absdiff
  eor r18,r19
  com r18
  push r18
- movw r26,r30
- adiw r26,32
  movw r28,r30
- adiw r28,48
+ sbiw r30,48
  rcall x25519_mul16_b
  pop r26
  pop r18
@@ -1595,6 +1405,7 @@ x25519_fe_mul:
  add r27,r1
  add r27,r26
 ; reduction: r24 = 38, r25 = 0, Z = destination, r23 = 38*(carry into column 48), r20 = 38*cs
+x25519_reduce:
  ldi r24,38
  clr r25
  mul r0,r24
@@ -1842,6 +1653,264 @@ x25519_fe_mul:
  std Z+31,r9
  ret
 
+.type x25519_absdiff,@function
+x25519_absdiff:
+; r2-r17 and Z[0..15] = |Y[0..15] - Y[16..31]|, r19 = 0xff where the difference is negative, else 0.  Keeps r18, r20-r31.
+ ldd r2,Y+0
+ ldd r3,Y+1
+ ldd r4,Y+2
+ ldd r5,Y+3
+ ldd r6,Y+4
+ ldd r7,Y+5
+ ldd r8,Y+6
+ ldd r9,Y+7
+ ldd r10,Y+8
+ ldd r11,Y+9
+ ldd r12,Y+10
+ ldd r13,Y+11
+ ldd r14,Y+12
+ ldd r15,Y+13
+ ldd r16,Y+14
+ ldd r17,Y+15
+ ldd r0,Y+16
+ sub r2,r0
+ ldd r0,Y+17
+ sbc r3,r0
+ ldd r0,Y+18
+ sbc r4,r0
+ ldd r0,Y+19
+ sbc r5,r0
+ ldd r0,Y+20
+ sbc r6,r0
+ ldd r0,Y+21
+ sbc r7,r0
+ ldd r0,Y+22
+ sbc r8,r0
+ ldd r0,Y+23
+ sbc r9,r0
+ ldd r0,Y+24
+ sbc r10,r0
+ ldd r0,Y+25
+ sbc r11,r0
+ ldd r0,Y+26
+ sbc r12,r0
+ ldd r0,Y+27
+ sbc r13,r0
+ ldd r0,Y+28
+ sbc r14,r0
+ ldd r0,Y+29
+ sbc r15,r0
+ ldd r0,Y+30
+ sbc r16,r0
+ ldd r0,Y+31
+ sbc r17,r0
+ sbc r19,r19
+ eor r2,r19
+ eor r3,r19
+ eor r4,r19
+ eor r5,r19
+ eor r6,r19
+ eor r7,r19
+ eor r8,r19
+ eor r9,r19
+ eor r10,r19
+ eor r11,r19
+ eor r12,r19
+ eor r13,r19
+ eor r14,r19
+ eor r15,r19
+ eor r16,r19
+ eor r17,r19
+ sub r2,r19
+ std Z+0,r2
+ sbc r3,r19
+ std Z+1,r3
+ sbc r4,r19
+ std Z+2,r4
+ sbc r5,r19
+ std Z+3,r5
+ sbc r6,r19
+ std Z+4,r6
+ sbc r7,r19
+ std Z+5,r7
+ sbc r8,r19
+ std Z+6,r8
+ sbc r9,r19
+ std Z+7,r9
+ sbc r10,r19
+ std Z+8,r10
+ sbc r11,r19
+ std Z+9,r11
+ sbc r12,r19
+ std Z+10,r12
+ sbc r13,r19
+ std Z+11,r13
+ sbc r14,r19
+ std Z+12,r14
+ sbc r15,r19
+ std Z+13,r15
+ sbc r16,r19
+ std Z+14,r16
+ sbc r17,r19
+ std Z+15,r17
+ ret
+
+.type x25519_sqr8,@function
+x25519_sqr8:
+; c0..c15 = a^2, a in r2-r9 (destroyed).  Uses all but Z.
+ clr r25
+ clr r24
+ movw r18,r24
+ movw r20,r24
+ movw r22,r24
+ mul r2,r3
+ movw r10,r0
+ mul r2,r5
+ movw r12,r0
+ mul r2,r7
+ movw r14,r0
+ mul r2,r9
+ movw r16,r0
+ mul r2,r4
+ movw r26,r0
+ mul r2,r6
+ movw r28,r0
+ mul r2,r8
+ add r11,r26
+ adc r12,r27
+ adc r13,r28
+ adc r14,r29
+ adc r15,r0
+ adc r16,r1
+ adc r17,r25
+ mul r3,r4
+ movw r26,r0
+ mul r3,r6
+ movw r28,r0
+ mul r3,r8
+ add r12,r26
+ adc r13,r27
+ adc r14,r28
+ adc r15,r29
+ adc r16,r0
+ adc r17,r1
+ adc r18,r25
+ mul r3,r5
+ movw r26,r0
+ mul r3,r7
+ movw r28,r0
+ mul r3,r9
+ add r13,r26
+ adc r14,r27
+ adc r15,r28
+ adc r16,r29
+ adc r17,r0
+ adc r18,r1
+ mul r4,r6
+ movw r26,r0
+ mul r4,r8
+ add r15,r26
+ adc r16,r27
+ adc r17,r0
+ adc r18,r1
+ adc r19,r25
+ mul r4,r5
+ movw r26,r0
+ mul r4,r7
+ movw r28,r0
+ mul r4,r9
+ add r14,r26
+ adc r15,r27
+ adc r16,r28
+ adc r17,r29
+ adc r18,r0
+ adc r19,r1
+ mul r5,r6
+ movw r26,r0
+ mul r5,r8
+ add r16,r26
+ adc r17,r27
+ adc r18,r0
+ adc r19,r1
+ adc r20,r25
+ mul r5,r7
+ movw r26,r0
+ mul r5,r9
+ add r17,r26
+ adc r18,r27
+ adc r19,r0
+ adc r20,r1
+ mul r6,r8
+ add r19,r0
+ adc r20,r1
+ adc r21,r25
+ mul r6,r7
+ movw r26,r0
+ mul r6,r9
+ add r18,r26
+ adc r19,r27
+ adc r20,r0
+ adc r21,r1
+ mul r7,r8
+ add r20,r0
+ adc r21,r1
+ adc r22,r25
+ mul r7,r9
+ add r21,r0
+ adc r22,r1
+ mul r8,r9
+ add r22,r0
+ adc r23,r1
+ lsl r10
+ rol r11
+ rol r12
+ rol r13
+ rol r14
+ rol r15
+ rol r16
+ rol r17
+ rol r18
+ rol r19
+ rol r20
+ rol r21
+ rol r22
+ rol r23
+ rol r24
+ mul r2,r2
+ movw r26,r0
+ mul r3,r3
+ movw r2,r0
+ mul r4,r4
+ movw r28,r0
+ mul r5,r5
+ mov r25,r26
+ add r10,r27
+ adc r11,r2
+ adc r12,r3
+ adc r13,r28
+ adc r14,r29
+ adc r15,r0
+ adc r16,r1
+ clr r4
+ rol r4
+ mul r6,r6
+ movw r26,r0
+ mul r7,r7
+ movw r6,r0
+ mul r8,r8
+ movw r28,r0
+ mul r9,r9
+ lsr r4
+ adc r17,r26
+ adc r18,r27
+ adc r19,r6
+ adc r20,r7
+ adc r21,r28
+ adc r22,r29
+ adc r23,r0
+ adc r24,r1
+ ret
+
 .type x25519_sqr16,@function
 x25519_sqr16:
 ; 32-byte square of 16 bytes: X = a, Z = out (no overlap).  Keeps Z, clobbers r0-r29.
@@ -1904,157 +1973,7 @@ x25519_sqr16_r:
  sbc r8,r0
  sbc r9,r0
 ; M = (aL-aH)^2, parked in out[16..31]
- clr r25
- clr r24
- movw r18,r24
- movw r20,r24
- movw r22,r24
- mul r2,r3
- movw r10,r0
- mul r2,r5
- movw r12,r0
- mul r2,r7
- movw r14,r0
- mul r2,r9
- movw r16,r0
- mul r2,r4
- movw r26,r0
- mul r2,r6
- movw r28,r0
- mul r2,r8
- add r11,r26
- adc r12,r27
- adc r13,r28
- adc r14,r29
- adc r15,r0
- adc r16,r1
- adc r17,r25
- mul r3,r4
- movw r26,r0
- mul r3,r6
- movw r28,r0
- mul r3,r8
- add r12,r26
- adc r13,r27
- adc r14,r28
- adc r15,r29
- adc r16,r0
- adc r17,r1
- adc r18,r25
- mul r3,r5
- movw r26,r0
- mul r3,r7
- movw r28,r0
- mul r3,r9
- add r13,r26
- adc r14,r27
- adc r15,r28
- adc r16,r29
- adc r17,r0
- adc r18,r1
- mul r4,r6
- movw r26,r0
- mul r4,r8
- add r15,r26
- adc r16,r27
- adc r17,r0
- adc r18,r1
- adc r19,r25
- mul r4,r5
- movw r26,r0
- mul r4,r7
- movw r28,r0
- mul r4,r9
- add r14,r26
- adc r15,r27
- adc r16,r28
- adc r17,r29
- adc r18,r0
- adc r19,r1
- mul r5,r6
- movw r26,r0
- mul r5,r8
- add r16,r26
- adc r17,r27
- adc r18,r0
- adc r19,r1
- adc r20,r25
- mul r5,r7
- movw r26,r0
- mul r5,r9
- add r17,r26
- adc r18,r27
- adc r19,r0
- adc r20,r1
- mul r6,r8
- add r19,r0
- adc r20,r1
- adc r21,r25
- mul r6,r7
- movw r26,r0
- mul r6,r9
- add r18,r26
- adc r19,r27
- adc r20,r0
- adc r21,r1
- mul r7,r8
- add r20,r0
- adc r21,r1
- adc r22,r25
- mul r7,r9
- add r21,r0
- adc r22,r1
- mul r8,r9
- add r22,r0
- adc r23,r1
- lsl r10
- rol r11
- rol r12
- rol r13
- rol r14
- rol r15
- rol r16
- rol r17
- rol r18
- rol r19
- rol r20
- rol r21
- rol r22
- rol r23
- rol r24
- mul r2,r2
- movw r26,r0
- mul r3,r3
- movw r2,r0
- mul r4,r4
- movw r28,r0
- mul r5,r5
- mov r25,r26
- add r10,r27
- adc r11,r2
- adc r12,r3
- adc r13,r28
- adc r14,r29
- adc r15,r0
- adc r16,r1
- clr r4
- rol r4
- mul r6,r6
- movw r26,r0
- mul r7,r7
- movw r6,r0
- mul r8,r8
- movw r28,r0
- mul r9,r9
- lsr r4
- adc r17,r26
- adc r18,r27
- adc r19,r6
- adc r20,r7
- adc r21,r28
- adc r22,r29
- adc r23,r0
- adc r24,r1
+ rcall x25519_sqr8
  std Z+16,r25
  std Z+17,r10
  std Z+18,r11
@@ -2084,157 +2003,7 @@ x25519_sqr16_r:
  push r27
  push r26
 ; L
- clr r25
- clr r24
- movw r18,r24
- movw r20,r24
- movw r22,r24
- mul r2,r3
- movw r10,r0
- mul r2,r5
- movw r12,r0
- mul r2,r7
- movw r14,r0
- mul r2,r9
- movw r16,r0
- mul r2,r4
- movw r26,r0
- mul r2,r6
- movw r28,r0
- mul r2,r8
- add r11,r26
- adc r12,r27
- adc r13,r28
- adc r14,r29
- adc r15,r0
- adc r16,r1
- adc r17,r25
- mul r3,r4
- movw r26,r0
- mul r3,r6
- movw r28,r0
- mul r3,r8
- add r12,r26
- adc r13,r27
- adc r14,r28
- adc r15,r29
- adc r16,r0
- adc r17,r1
- adc r18,r25
- mul r3,r5
- movw r26,r0
- mul r3,r7
- movw r28,r0
- mul r3,r9
- add r13,r26
- adc r14,r27
- adc r15,r28
- adc r16,r29
- adc r17,r0
- adc r18,r1
- mul r4,r6
- movw r26,r0
- mul r4,r8
- add r15,r26
- adc r16,r27
- adc r17,r0
- adc r18,r1
- adc r19,r25
- mul r4,r5
- movw r26,r0
- mul r4,r7
- movw r28,r0
- mul r4,r9
- add r14,r26
- adc r15,r27
- adc r16,r28
- adc r17,r29
- adc r18,r0
- adc r19,r1
- mul r5,r6
- movw r26,r0
- mul r5,r8
- add r16,r26
- adc r17,r27
- adc r18,r0
- adc r19,r1
- adc r20,r25
- mul r5,r7
- movw r26,r0
- mul r5,r9
- add r17,r26
- adc r18,r27
- adc r19,r0
- adc r20,r1
- mul r6,r8
- add r19,r0
- adc r20,r1
- adc r21,r25
- mul r6,r7
- movw r26,r0
- mul r6,r9
- add r18,r26
- adc r19,r27
- adc r20,r0
- adc r21,r1
- mul r7,r8
- add r20,r0
- adc r21,r1
- adc r22,r25
- mul r7,r9
- add r21,r0
- adc r22,r1
- mul r8,r9
- add r22,r0
- adc r23,r1
- lsl r10
- rol r11
- rol r12
- rol r13
- rol r14
- rol r15
- rol r16
- rol r17
- rol r18
- rol r19
- rol r20
- rol r21
- rol r22
- rol r23
- rol r24
- mul r2,r2
- movw r26,r0
- mul r3,r3
- movw r2,r0
- mul r4,r4
- movw r28,r0
- mul r5,r5
- mov r25,r26
- add r10,r27
- adc r11,r2
- adc r12,r3
- adc r13,r28
- adc r14,r29
- adc r15,r0
- adc r16,r1
- clr r4
- rol r4
- mul r6,r6
- movw r26,r0
- mul r7,r7
- movw r6,r0
- mul r8,r8
- movw r28,r0
- mul r9,r9
- lsr r4
- adc r17,r26
- adc r18,r27
- adc r19,r6
- adc r20,r7
- adc r21,r28
- adc r22,r29
- adc r23,r0
- adc r24,r1
+ rcall x25519_sqr8
  std Z+0,r25
  std Z+1,r10
  std Z+2,r11
@@ -2262,157 +2031,7 @@ x25519_sqr16_r:
  ld r8,X+
  ld r9,X+
 ; H stays in registers
- clr r25
- clr r24
- movw r18,r24
- movw r20,r24
- movw r22,r24
- mul r2,r3
- movw r10,r0
- mul r2,r5
- movw r12,r0
- mul r2,r7
- movw r14,r0
- mul r2,r9
- movw r16,r0
- mul r2,r4
- movw r26,r0
- mul r2,r6
- movw r28,r0
- mul r2,r8
- add r11,r26
- adc r12,r27
- adc r13,r28
- adc r14,r29
- adc r15,r0
- adc r16,r1
- adc r17,r25
- mul r3,r4
- movw r26,r0
- mul r3,r6
- movw r28,r0
- mul r3,r8
- add r12,r26
- adc r13,r27
- adc r14,r28
- adc r15,r29
- adc r16,r0
- adc r17,r1
- adc r18,r25
- mul r3,r5
- movw r26,r0
- mul r3,r7
- movw r28,r0
- mul r3,r9
- add r13,r26
- adc r14,r27
- adc r15,r28
- adc r16,r29
- adc r17,r0
- adc r18,r1
- mul r4,r6
- movw r26,r0
- mul r4,r8
- add r15,r26
- adc r16,r27
- adc r17,r0
- adc r18,r1
- adc r19,r25
- mul r4,r5
- movw r26,r0
- mul r4,r7
- movw r28,r0
- mul r4,r9
- add r14,r26
- adc r15,r27
- adc r16,r28
- adc r17,r29
- adc r18,r0
- adc r19,r1
- mul r5,r6
- movw r26,r0
- mul r5,r8
- add r16,r26
- adc r17,r27
- adc r18,r0
- adc r19,r1
- adc r20,r25
- mul r5,r7
- movw r26,r0
- mul r5,r9
- add r17,r26
- adc r18,r27
- adc r19,r0
- adc r20,r1
- mul r6,r8
- add r19,r0
- adc r20,r1
- adc r21,r25
- mul r6,r7
- movw r26,r0
- mul r6,r9
- add r18,r26
- adc r19,r27
- adc r20,r0
- adc r21,r1
- mul r7,r8
- add r20,r0
- adc r21,r1
- adc r22,r25
- mul r7,r9
- add r21,r0
- adc r22,r1
- mul r8,r9
- add r22,r0
- adc r23,r1
- lsl r10
- rol r11
- rol r12
- rol r13
- rol r14
- rol r15
- rol r16
- rol r17
- rol r18
- rol r19
- rol r20
- rol r21
- rol r22
- rol r23
- rol r24
- mul r2,r2
- movw r26,r0
- mul r3,r3
- movw r2,r0
- mul r4,r4
- movw r28,r0
- mul r5,r5
- mov r25,r26
- add r10,r27
- adc r11,r2
- adc r12,r3
- adc r13,r28
- adc r14,r29
- adc r15,r0
- adc r16,r1
- clr r4
- rol r4
- mul r6,r6
- movw r26,r0
- mul r7,r7
- movw r6,r0
- mul r8,r8
- movw r28,r0
- mul r9,r9
- lsr r4
- adc r17,r26
- adc r18,r27
- adc r19,r6
- adc r20,r7
- adc r21,r28
- adc r22,r29
- adc r23,r0
- adc r24,r1
+ rcall x25519_sqr8
  clr r26
  ldd r0,Z+8
  add r25,r0
@@ -2557,106 +2176,11 @@ x25519_fe_sqr:
  rcall x25519_sqr16
  pop r28
  pop r29
- adiw r30,32
- ldd r2,Y+0
- ldd r3,Y+1
- ldd r4,Y+2
- ldd r5,Y+3
- ldd r6,Y+4
- ldd r7,Y+5
- ldd r8,Y+6
- ldd r9,Y+7
- ldd r10,Y+8
- ldd r11,Y+9
- ldd r12,Y+10
- ldd r13,Y+11
- ldd r14,Y+12
- ldd r15,Y+13
- ldd r16,Y+14
- ldd r17,Y+15
- ldd r0,Y+16
- sub r2,r0
- ldd r0,Y+17
- sbc r3,r0
- ldd r0,Y+18
- sbc r4,r0
- ldd r0,Y+19
- sbc r5,r0
- ldd r0,Y+20
- sbc r6,r0
- ldd r0,Y+21
- sbc r7,r0
- ldd r0,Y+22
- sbc r8,r0
- ldd r0,Y+23
- sbc r9,r0
- ldd r0,Y+24
- sbc r10,r0
- ldd r0,Y+25
- sbc r11,r0
- ldd r0,Y+26
- sbc r12,r0
- ldd r0,Y+27
- sbc r13,r0
- ldd r0,Y+28
- sbc r14,r0
- ldd r0,Y+29
- sbc r15,r0
- ldd r0,Y+30
- sbc r16,r0
- ldd r0,Y+31
- sbc r17,r0
- sbc r19,r19
- eor r2,r19
- eor r3,r19
- eor r4,r19
- eor r5,r19
- eor r6,r19
- eor r7,r19
- eor r8,r19
- eor r9,r19
- eor r10,r19
- eor r11,r19
- eor r12,r19
- eor r13,r19
- eor r14,r19
- eor r15,r19
- eor r16,r19
- eor r17,r19
- sub r2,r19
- std Z+32,r2
- sbc r3,r19
- std Z+33,r3
- sbc r4,r19
- std Z+34,r4
- sbc r5,r19
- std Z+35,r5
- sbc r6,r19
- std Z+36,r6
- sbc r7,r19
- std Z+37,r7
- sbc r8,r19
- std Z+38,r8
- sbc r9,r19
- std Z+39,r9
- sbc r10,r19
- std Z+40,r10
- sbc r11,r19
- std Z+41,r11
- sbc r12,r19
- std Z+42,r12
- sbc r13,r19
- std Z+43,r13
- sbc r14,r19
- std Z+44,r14
- sbc r15,r19
- std Z+45,r15
- sbc r16,r19
- std Z+46,r16
- sbc r17,r19
- std Z+47,r17
+ subi r30,192
+ sbci r31,255
+ rcall x25519_absdiff
  movw r26,r30
- adiw r26,32
+ sbiw r30,32
  rcall x25519_sqr16_r
  movw r28,r30
  subi r28,64
@@ -2881,257 +2405,11 @@ x25519_fe_sqr:
  pop r0
  add r27,r0
  sub r27,r1
-; reduction: r24 = 38, r25 = 0, Z = destination, r23 = 38*(carry into column 48), r20 = 38*cs
- ldi r24,38
- clr r25
- mul r0,r24
- mov r20,r0
- mul r27,r24
- mov r23,r0
- pop r30
- pop r31
- push r23
-; t = V[15] + 38*H1[15]; top = t mod 128 (pushed), q = t >> 7 <= 77, r26:r27 = 19*q + 38*cs.
-; The rest is < 39*2^248 + small, so the chain ends below (127+40)*2^248.
- ldd r18,Y+63
- mul r18,r24
- ldd r18,Y+31
- add r0,r18
- adc r1,r25
- lsl r0
- rol r1
- lsr r0
- push r0
- ldi r18,19
- mul r1,r18
- add r0,r20
- adc r1,r25
- movw r26,r0
-; L0 + 38*U, four bytes at a time: r18-r21, product r22 r23, carry byte r26
- ldd r18,Y+0
- ldd r19,Y+1
- ldd r20,Y+2
- ldd r21,Y+3
- mul r2,r24
- add r0,r26
- adc r1,r27
- movw r22,r0
- mul r4,r24
- add r18,r22
- adc r19,r23
- adc r20,r0
- adc r21,r1
- clr r26
- rol r26
- mul r3,r24
- movw r22,r0
- mul r5,r24
- add r19,r22
- adc r20,r23
- adc r21,r0
- adc r26,r1
- std Z+0,r18
- std Z+1,r19
- std Z+2,r20
- std Z+3,r21
- ldd r18,Y+4
- ldd r19,Y+5
- ldd r20,Y+6
- ldd r21,Y+7
- mul r6,r24
- add r0,r26
- adc r1,r25
- movw r22,r0
- mul r8,r24
- add r18,r22
- adc r19,r23
- adc r20,r0
- adc r21,r1
- clr r26
- rol r26
- mul r7,r24
- movw r22,r0
- mul r9,r24
- add r19,r22
- adc r20,r23
- adc r21,r0
- adc r26,r1
- std Z+4,r18
- std Z+5,r19
- std Z+6,r20
- std Z+7,r21
- ldd r18,Y+8
- ldd r19,Y+9
- ldd r20,Y+10
- ldd r21,Y+11
- mul r10,r24
- add r0,r26
- adc r1,r25
- movw r22,r0
- mul r12,r24
- add r18,r22
- adc r19,r23
- adc r20,r0
- adc r21,r1
- clr r26
- rol r26
- mul r11,r24
- movw r22,r0
- mul r13,r24
- add r19,r22
- adc r20,r23
- adc r21,r0
- adc r26,r1
- std Z+8,r18
- std Z+9,r19
- std Z+10,r20
- std Z+11,r21
- ldd r18,Y+12
- ldd r19,Y+13
- ldd r20,Y+14
- ldd r21,Y+15
- mul r14,r24
- add r0,r26
- adc r1,r25
- movw r22,r0
- mul r16,r24
- add r18,r22
- adc r19,r23
- adc r20,r0
- adc r21,r1
- clr r26
- rol r26
- mul r15,r24
- movw r22,r0
- mul r17,r24
- add r19,r22
- adc r20,r23
- adc r21,r0
- adc r26,r1
- std Z+12,r18
- std Z+13,r19
- std Z+14,r20
- std Z+15,r21
-; V + 38*H1, eight and seven bytes
- pop r17
- pop r16
- ldd r2,Y+16
- ldd r3,Y+17
- ldd r4,Y+18
- ldd r5,Y+19
- ldd r6,Y+20
- ldd r7,Y+21
- ldd r8,Y+22
- ldd r9,Y+23
- ldd r18,Y+48
- mul r18,r24
- add r0,r16
- adc r1,r25
- add r0,r26
- adc r1,r25
- movw r10,r0
- ldd r18,Y+50
- mul r18,r24
- movw r12,r0
- ldd r18,Y+52
- mul r18,r24
- movw r14,r0
- ldd r18,Y+54
- mul r18,r24
- add r2,r10
- adc r3,r11
- adc r4,r12
- adc r5,r13
- adc r6,r14
- adc r7,r15
- adc r8,r0
- adc r9,r1
- clr r26
- rol r26
- ldd r18,Y+49
- mul r18,r24
- movw r10,r0
- ldd r18,Y+51
- mul r18,r24
- movw r12,r0
- ldd r18,Y+53
- mul r18,r24
- movw r14,r0
- ldd r18,Y+55
- mul r18,r24
- add r3,r10
- adc r4,r11
- adc r5,r12
- adc r6,r13
- adc r7,r14
- adc r8,r15
- adc r9,r0
- adc r26,r1
- std Z+16,r2
- std Z+17,r3
- std Z+18,r4
- std Z+19,r5
- std Z+20,r6
- std Z+21,r7
- std Z+22,r8
- std Z+23,r9
- ldd r2,Y+24
- ldd r3,Y+25
- ldd r4,Y+26
- ldd r5,Y+27
- ldd r6,Y+28
- ldd r7,Y+29
- ldd r8,Y+30
- mov r9,r17
- ldd r18,Y+56
- mul r18,r24
- add r0,r26
- adc r1,r25
- movw r10,r0
- ldd r18,Y+58
- mul r18,r24
- movw r12,r0
- ldd r18,Y+60
- mul r18,r24
- movw r14,r0
- ldd r18,Y+62
- mul r18,r24
- add r2,r10
- adc r3,r11
- adc r4,r12
- adc r5,r13
- adc r6,r14
- adc r7,r15
- adc r8,r0
- adc r9,r1
- ldd r18,Y+57
- mul r18,r24
- movw r10,r0
- ldd r18,Y+59
- mul r18,r24
- movw r12,r0
- ldd r18,Y+61
- mul r18,r24
- add r3,r10
- adc r4,r11
- adc r5,r12
- adc r6,r13
- adc r7,r0
- adc r8,r1
- adc r9,r25
- std Z+24,r2
- std Z+25,r3
- std Z+26,r4
- std Z+27,r5
- std Z+28,r6
- std Z+29,r7
- std Z+30,r8
- std Z+31,r9
- ret
+ rjmp x25519_reduce
 
 .type x25519_fe_addsub,@function
 x25519_fe_addsub:
-; Y, Z = Y+Z, Y-Z in place.  Clobbers r0-r27.
+; Y, Z = Y+Z, Y-Z in place.  Clobbers all but X.
 ; r2-r8 a and a-b, r9-r15 b, r16-r22 a+b; r23 r24 sum and fold carry of a+b,
 ; r25 r26 those of a-b, r27 sign of the fold of a-b, r1 = 0.
  ldd r2,Y+31
@@ -3211,13 +2489,13 @@ x25519_fe_addsub:
  adc r22,r1
  clr r24
  rol r24
- std Y+0,r16
- std Y+1,r17
- std Y+2,r18
- std Y+3,r19
- std Y+4,r20
- std Y+5,r21
- std Y+6,r22
+ st Y+,r16
+ st Y+,r17
+ st Y+,r18
+ st Y+,r19
+ st Y+,r20
+ st Y+,r21
+ st Y+,r22
  sub r2,r9
  sbc r3,r10
  sbc r4,r11
@@ -3236,30 +2514,32 @@ x25519_fe_addsub:
  adc r8,r27
  clr r26
  rol r26
- std Z+0,r2
- std Z+1,r3
- std Z+2,r4
- std Z+3,r5
- std Z+4,r6
- std Z+5,r7
- std Z+6,r8
- ldd r2,Y+7
- ldd r9,Z+7
+ st Z+,r2
+ st Z+,r3
+ st Z+,r4
+ st Z+,r5
+ st Z+,r6
+ st Z+,r7
+ st Z+,r8
+ ldi r22,4
+1:
+ ldd r2,Y+0
+ ldd r9,Z+0
  mov r16,r2
- ldd r3,Y+8
- ldd r10,Z+8
+ ldd r3,Y+1
+ ldd r10,Z+1
  mov r17,r3
- ldd r4,Y+9
- ldd r11,Z+9
+ ldd r4,Y+2
+ ldd r11,Z+2
  mov r18,r4
- ldd r5,Y+10
- ldd r12,Z+10
+ ldd r5,Y+3
+ ldd r12,Z+3
  mov r19,r5
- ldd r6,Y+11
- ldd r13,Z+11
+ ldd r6,Y+4
+ ldd r13,Z+4
  mov r20,r6
- ldd r7,Y+12
- ldd r14,Z+12
+ ldd r7,Y+5
+ ldd r14,Z+5
  mov r21,r7
  lsr r23
  adc r16,r9
@@ -3279,12 +2559,12 @@ x25519_fe_addsub:
  adc r21,r1
  clr r24
  rol r24
- std Y+7,r16
- std Y+8,r17
- std Y+9,r18
- std Y+10,r19
- std Y+11,r20
- std Y+12,r21
+ st Y+,r16
+ st Y+,r17
+ st Y+,r18
+ st Y+,r19
+ st Y+,r20
+ st Y+,r21
  lsr r25
  sbc r2,r9
  sbc r3,r10
@@ -3303,219 +2583,25 @@ x25519_fe_addsub:
  adc r7,r27
  clr r26
  rol r26
- std Z+7,r2
- std Z+8,r3
- std Z+9,r4
- std Z+10,r5
- std Z+11,r6
- std Z+12,r7
- ldd r2,Y+13
- ldd r9,Z+13
- mov r16,r2
- ldd r3,Y+14
- ldd r10,Z+14
- mov r17,r3
- ldd r4,Y+15
- ldd r11,Z+15
- mov r18,r4
- ldd r5,Y+16
- ldd r12,Z+16
- mov r19,r5
- ldd r6,Y+17
- ldd r13,Z+17
- mov r20,r6
- ldd r7,Y+18
- ldd r14,Z+18
- mov r21,r7
- lsr r23
- adc r16,r9
- adc r17,r10
- adc r18,r11
- adc r19,r12
- adc r20,r13
- adc r21,r14
- clr r23
- rol r23
- lsr r24
- adc r16,r1
- adc r17,r1
- adc r18,r1
- adc r19,r1
- adc r20,r1
- adc r21,r1
- clr r24
- rol r24
- std Y+13,r16
- std Y+14,r17
- std Y+15,r18
- std Y+16,r19
- std Y+17,r20
- std Y+18,r21
- lsr r25
- sbc r2,r9
- sbc r3,r10
- sbc r4,r11
- sbc r5,r12
- sbc r6,r13
- sbc r7,r14
- clr r25
- rol r25
- lsr r26
- adc r2,r27
- adc r3,r27
- adc r4,r27
- adc r5,r27
- adc r6,r27
- adc r7,r27
- clr r26
- rol r26
- std Z+13,r2
- std Z+14,r3
- std Z+15,r4
- std Z+16,r5
- std Z+17,r6
- std Z+18,r7
- ldd r2,Y+19
- ldd r9,Z+19
- mov r16,r2
- ldd r3,Y+20
- ldd r10,Z+20
- mov r17,r3
- ldd r4,Y+21
- ldd r11,Z+21
- mov r18,r4
- ldd r5,Y+22
- ldd r12,Z+22
- mov r19,r5
- ldd r6,Y+23
- ldd r13,Z+23
- mov r20,r6
- ldd r7,Y+24
- ldd r14,Z+24
- mov r21,r7
- lsr r23
- adc r16,r9
- adc r17,r10
- adc r18,r11
- adc r19,r12
- adc r20,r13
- adc r21,r14
- clr r23
- rol r23
- lsr r24
- adc r16,r1
- adc r17,r1
- adc r18,r1
- adc r19,r1
- adc r20,r1
- adc r21,r1
- clr r24
- rol r24
- std Y+19,r16
- std Y+20,r17
- std Y+21,r18
- std Y+22,r19
- std Y+23,r20
- std Y+24,r21
- lsr r25
- sbc r2,r9
- sbc r3,r10
- sbc r4,r11
- sbc r5,r12
- sbc r6,r13
- sbc r7,r14
- clr r25
- rol r25
- lsr r26
- adc r2,r27
- adc r3,r27
- adc r4,r27
- adc r5,r27
- adc r6,r27
- adc r7,r27
- clr r26
- rol r26
- std Z+19,r2
- std Z+20,r3
- std Z+21,r4
- std Z+22,r5
- std Z+23,r6
- std Z+24,r7
- ldd r2,Y+25
- ldd r9,Z+25
- mov r16,r2
- ldd r3,Y+26
- ldd r10,Z+26
- mov r17,r3
- ldd r4,Y+27
- ldd r11,Z+27
- mov r18,r4
- ldd r5,Y+28
- ldd r12,Z+28
- mov r19,r5
- ldd r6,Y+29
- ldd r13,Z+29
- mov r20,r6
- ldd r7,Y+30
- ldd r14,Z+30
- mov r21,r7
- lsr r23
- adc r16,r9
- adc r17,r10
- adc r18,r11
- adc r19,r12
- adc r20,r13
- adc r21,r14
- clr r23
- rol r23
- lsr r24
- adc r16,r1
- adc r17,r1
- adc r18,r1
- adc r19,r1
- adc r20,r1
- adc r21,r1
- clr r24
- rol r24
- std Y+25,r16
- std Y+26,r17
- std Y+27,r18
- std Y+28,r19
- std Y+29,r20
- std Y+30,r21
- lsr r25
- sbc r2,r9
- sbc r3,r10
- sbc r4,r11
- sbc r5,r12
- sbc r6,r13
- sbc r7,r14
- clr r25
- rol r25
- lsr r26
- adc r2,r27
- adc r3,r27
- adc r4,r27
- adc r5,r27
- adc r6,r27
- adc r7,r27
- clr r26
- rol r26
- std Z+25,r2
- std Z+26,r3
- std Z+27,r4
- std Z+28,r5
- std Z+29,r6
- std Z+30,r7
- ldd r2,Y+31
+ st Z+,r2
+ st Z+,r3
+ st Z+,r4
+ st Z+,r5
+ st Z+,r6
+ st Z+,r7
+ dec r22
+ breq 2f
+ rjmp 1b
+2:
+ ld r2,Y
  add r2,r23
  add r2,r24
- std Y+31,r2
- ldd r2,Z+31
+ st Y,r2
+ ld r2,Z
  sub r2,r25
  add r2,r26
  add r2,r27
- std Z+31,r2
+ st Z,r2
  ret
 
 .type x25519_fe_sub,@function
@@ -3550,30 +2636,27 @@ x25519_fe_sub:
  mov r24,r27
  pop r27
  mov r25,r0
- ldd r2,Y+0
- ldd r3,Y+1
- ldd r4,Y+2
- ldd r5,Y+3
- ldd r6,Y+4
- ldd r7,Y+5
- ldd r8,Y+6
- ldd r9,Y+7
- ldd r0,Z+0
+ ld r2,Y+
+ ld r3,Y+
+ ld r4,Y+
+ ld r5,Y+
+ ld r6,Y+
+ ld r7,Y+
+ ld r8,Y+
+ ld r0,Z+
  sub r2,r0
- ldd r0,Z+1
+ ld r0,Z+
  sbc r3,r0
- ldd r0,Z+2
+ ld r0,Z+
  sbc r4,r0
- ldd r0,Z+3
+ ld r0,Z+
  sbc r5,r0
- ldd r0,Z+4
+ ld r0,Z+
  sbc r6,r0
- ldd r0,Z+5
+ ld r0,Z+
  sbc r7,r0
- ldd r0,Z+6
+ ld r0,Z+
  sbc r8,r0
- ldd r0,Z+7
- sbc r9,r0
  clr r22
  rol r22
  add r2,r25
@@ -3583,7 +2666,6 @@ x25519_fe_sub:
  adc r6,r24
  adc r7,r24
  adc r8,r24
- adc r9,r24
  clr r23
  rol r23
  st X+,r2
@@ -3593,31 +2675,32 @@ x25519_fe_sub:
  st X+,r6
  st X+,r7
  st X+,r8
- st X+,r9
- ldd r2,Y+8
- ldd r3,Y+9
- ldd r4,Y+10
- ldd r5,Y+11
- ldd r6,Y+12
- ldd r7,Y+13
- ldd r8,Y+14
- ldd r9,Y+15
+ ldi r20,3
+1:
+ ld r2,Y+
+ ld r3,Y+
+ ld r4,Y+
+ ld r5,Y+
+ ld r6,Y+
+ ld r7,Y+
+ ld r8,Y+
+ ld r9,Y+
  lsr r22
- ldd r0,Z+8
+ ld r0,Z+
  sbc r2,r0
- ldd r0,Z+9
+ ld r0,Z+
  sbc r3,r0
- ldd r0,Z+10
+ ld r0,Z+
  sbc r4,r0
- ldd r0,Z+11
+ ld r0,Z+
  sbc r5,r0
- ldd r0,Z+12
+ ld r0,Z+
  sbc r6,r0
- ldd r0,Z+13
+ ld r0,Z+
  sbc r7,r0
- ldd r0,Z+14
+ ld r0,Z+
  sbc r8,r0
- ldd r0,Z+15
+ ld r0,Z+
  sbc r9,r0
  clr r22
  rol r22
@@ -3640,105 +2723,20 @@ x25519_fe_sub:
  st X+,r7
  st X+,r8
  st X+,r9
- ldd r2,Y+16
- ldd r3,Y+17
- ldd r4,Y+18
- ldd r5,Y+19
- ldd r6,Y+20
- ldd r7,Y+21
- ldd r8,Y+22
- ldd r9,Y+23
- lsr r22
- ldd r0,Z+16
- sbc r2,r0
- ldd r0,Z+17
- sbc r3,r0
- ldd r0,Z+18
- sbc r4,r0
- ldd r0,Z+19
- sbc r5,r0
- ldd r0,Z+20
- sbc r6,r0
- ldd r0,Z+21
- sbc r7,r0
- ldd r0,Z+22
- sbc r8,r0
- ldd r0,Z+23
- sbc r9,r0
- clr r22
- rol r22
- lsr r23
- adc r2,r24
- adc r3,r24
- adc r4,r24
- adc r5,r24
- adc r6,r24
- adc r7,r24
- adc r8,r24
- adc r9,r24
- clr r23
- rol r23
- st X+,r2
- st X+,r3
- st X+,r4
- st X+,r5
- st X+,r6
- st X+,r7
- st X+,r8
- st X+,r9
- ldd r2,Y+24
- ldd r3,Y+25
- ldd r4,Y+26
- ldd r5,Y+27
- ldd r6,Y+28
- ldd r7,Y+29
- ldd r8,Y+30
- lsr r22
- ldd r0,Z+24
- sbc r2,r0
- ldd r0,Z+25
- sbc r3,r0
- ldd r0,Z+26
- sbc r4,r0
- ldd r0,Z+27
- sbc r5,r0
- ldd r0,Z+28
- sbc r6,r0
- ldd r0,Z+29
- sbc r7,r0
- ldd r0,Z+30
- sbc r8,r0
- clr r22
- rol r22
- lsr r23
- adc r2,r24
- adc r3,r24
- adc r4,r24
- adc r5,r24
- adc r6,r24
- adc r7,r24
- adc r8,r24
- clr r23
- rol r23
- st X+,r2
- st X+,r3
- st X+,r4
- st X+,r5
- st X+,r6
- st X+,r7
- st X+,r8
- ldd r2,Z+31
+ dec r20
+ brne 1b
+ ld r2,Z
  sub r2,r22
  add r2,r23
  add r2,r24
  st X,r2
  pop r3
- std Z+31,r3
+ st Z,r3
  ret
 
 .type x25519_fe_a24add,@function
 x25519_fe_a24add:
-; X[0..31] = Y + 121665*Z.  121665 = 0x1db41.  Clobbers r0-r25.
+; X[0..31] = Y + 121665*Z.  121665 = 0x1db41.  Clobbers r0-r25, Y, Z.
 ; r2-r7 t = (Y + 121665*Z)[29..31], 41 bits; q = t>>23 < 2^18; fold 19*q < 2^23;
 ; the lower 29 bytes give < 121667*2^232 < 2^249: no overflow.
  clr r20
@@ -3807,8 +2805,10 @@ x25519_fe_a24add:
  mul r7,r21
  add r12,r0
 ; r10-r13 rotating accumulator
- ldd r8,Z+0
- ldd r9,Y+0
+ ldi r21,7
+1:
+ ld r8,Z+
+ ld r9,Y+
  clr r13
  mul r8,r18
  add r10,r0
@@ -3821,8 +2821,8 @@ x25519_fe_a24add:
  adc r12,r1
  adc r13,r20
  st X+,r10
- ldd r8,Z+1
- ldd r9,Y+1
+ ld r8,Z+
+ ld r9,Y+
  clr r10
  mul r8,r18
  add r11,r0
@@ -3835,8 +2835,8 @@ x25519_fe_a24add:
  adc r13,r1
  adc r10,r20
  st X+,r11
- ldd r8,Z+2
- ldd r9,Y+2
+ ld r8,Z+
+ ld r9,Y+
  clr r11
  mul r8,r18
  add r12,r0
@@ -3849,8 +2849,8 @@ x25519_fe_a24add:
  adc r10,r1
  adc r11,r20
  st X+,r12
- ldd r8,Z+3
- ldd r9,Y+3
+ ld r8,Z+
+ ld r9,Y+
  clr r12
  mul r8,r18
  add r13,r0
@@ -3863,344 +2863,10 @@ x25519_fe_a24add:
  adc r11,r1
  adc r12,r20
  st X+,r13
- ldd r8,Z+4
- ldd r9,Y+4
- clr r13
- mul r8,r18
- add r10,r0
- adc r11,r1
- adc r12,r8
- adc r13,r20
- mul r8,r19
- add r10,r9
- adc r11,r0
- adc r12,r1
- adc r13,r20
- st X+,r10
- ldd r8,Z+5
- ldd r9,Y+5
- clr r10
- mul r8,r18
- add r11,r0
- adc r12,r1
- adc r13,r8
- adc r10,r20
- mul r8,r19
- add r11,r9
- adc r12,r0
- adc r13,r1
- adc r10,r20
- st X+,r11
- ldd r8,Z+6
- ldd r9,Y+6
- clr r11
- mul r8,r18
- add r12,r0
- adc r13,r1
- adc r10,r8
- adc r11,r20
- mul r8,r19
- add r12,r9
- adc r13,r0
- adc r10,r1
- adc r11,r20
- st X+,r12
- ldd r8,Z+7
- ldd r9,Y+7
- clr r12
- mul r8,r18
- add r13,r0
- adc r10,r1
- adc r11,r8
- adc r12,r20
- mul r8,r19
- add r13,r9
- adc r10,r0
- adc r11,r1
- adc r12,r20
- st X+,r13
- ldd r8,Z+8
- ldd r9,Y+8
- clr r13
- mul r8,r18
- add r10,r0
- adc r11,r1
- adc r12,r8
- adc r13,r20
- mul r8,r19
- add r10,r9
- adc r11,r0
- adc r12,r1
- adc r13,r20
- st X+,r10
- ldd r8,Z+9
- ldd r9,Y+9
- clr r10
- mul r8,r18
- add r11,r0
- adc r12,r1
- adc r13,r8
- adc r10,r20
- mul r8,r19
- add r11,r9
- adc r12,r0
- adc r13,r1
- adc r10,r20
- st X+,r11
- ldd r8,Z+10
- ldd r9,Y+10
- clr r11
- mul r8,r18
- add r12,r0
- adc r13,r1
- adc r10,r8
- adc r11,r20
- mul r8,r19
- add r12,r9
- adc r13,r0
- adc r10,r1
- adc r11,r20
- st X+,r12
- ldd r8,Z+11
- ldd r9,Y+11
- clr r12
- mul r8,r18
- add r13,r0
- adc r10,r1
- adc r11,r8
- adc r12,r20
- mul r8,r19
- add r13,r9
- adc r10,r0
- adc r11,r1
- adc r12,r20
- st X+,r13
- ldd r8,Z+12
- ldd r9,Y+12
- clr r13
- mul r8,r18
- add r10,r0
- adc r11,r1
- adc r12,r8
- adc r13,r20
- mul r8,r19
- add r10,r9
- adc r11,r0
- adc r12,r1
- adc r13,r20
- st X+,r10
- ldd r8,Z+13
- ldd r9,Y+13
- clr r10
- mul r8,r18
- add r11,r0
- adc r12,r1
- adc r13,r8
- adc r10,r20
- mul r8,r19
- add r11,r9
- adc r12,r0
- adc r13,r1
- adc r10,r20
- st X+,r11
- ldd r8,Z+14
- ldd r9,Y+14
- clr r11
- mul r8,r18
- add r12,r0
- adc r13,r1
- adc r10,r8
- adc r11,r20
- mul r8,r19
- add r12,r9
- adc r13,r0
- adc r10,r1
- adc r11,r20
- st X+,r12
- ldd r8,Z+15
- ldd r9,Y+15
- clr r12
- mul r8,r18
- add r13,r0
- adc r10,r1
- adc r11,r8
- adc r12,r20
- mul r8,r19
- add r13,r9
- adc r10,r0
- adc r11,r1
- adc r12,r20
- st X+,r13
- ldd r8,Z+16
- ldd r9,Y+16
- clr r13
- mul r8,r18
- add r10,r0
- adc r11,r1
- adc r12,r8
- adc r13,r20
- mul r8,r19
- add r10,r9
- adc r11,r0
- adc r12,r1
- adc r13,r20
- st X+,r10
- ldd r8,Z+17
- ldd r9,Y+17
- clr r10
- mul r8,r18
- add r11,r0
- adc r12,r1
- adc r13,r8
- adc r10,r20
- mul r8,r19
- add r11,r9
- adc r12,r0
- adc r13,r1
- adc r10,r20
- st X+,r11
- ldd r8,Z+18
- ldd r9,Y+18
- clr r11
- mul r8,r18
- add r12,r0
- adc r13,r1
- adc r10,r8
- adc r11,r20
- mul r8,r19
- add r12,r9
- adc r13,r0
- adc r10,r1
- adc r11,r20
- st X+,r12
- ldd r8,Z+19
- ldd r9,Y+19
- clr r12
- mul r8,r18
- add r13,r0
- adc r10,r1
- adc r11,r8
- adc r12,r20
- mul r8,r19
- add r13,r9
- adc r10,r0
- adc r11,r1
- adc r12,r20
- st X+,r13
- ldd r8,Z+20
- ldd r9,Y+20
- clr r13
- mul r8,r18
- add r10,r0
- adc r11,r1
- adc r12,r8
- adc r13,r20
- mul r8,r19
- add r10,r9
- adc r11,r0
- adc r12,r1
- adc r13,r20
- st X+,r10
- ldd r8,Z+21
- ldd r9,Y+21
- clr r10
- mul r8,r18
- add r11,r0
- adc r12,r1
- adc r13,r8
- adc r10,r20
- mul r8,r19
- add r11,r9
- adc r12,r0
- adc r13,r1
- adc r10,r20
- st X+,r11
- ldd r8,Z+22
- ldd r9,Y+22
- clr r11
- mul r8,r18
- add r12,r0
- adc r13,r1
- adc r10,r8
- adc r11,r20
- mul r8,r19
- add r12,r9
- adc r13,r0
- adc r10,r1
- adc r11,r20
- st X+,r12
- ldd r8,Z+23
- ldd r9,Y+23
- clr r12
- mul r8,r18
- add r13,r0
- adc r10,r1
- adc r11,r8
- adc r12,r20
- mul r8,r19
- add r13,r9
- adc r10,r0
- adc r11,r1
- adc r12,r20
- st X+,r13
- ldd r8,Z+24
- ldd r9,Y+24
- clr r13
- mul r8,r18
- add r10,r0
- adc r11,r1
- adc r12,r8
- adc r13,r20
- mul r8,r19
- add r10,r9
- adc r11,r0
- adc r12,r1
- adc r13,r20
- st X+,r10
- ldd r8,Z+25
- ldd r9,Y+25
- clr r10
- mul r8,r18
- add r11,r0
- adc r12,r1
- adc r13,r8
- adc r10,r20
- mul r8,r19
- add r11,r9
- adc r12,r0
- adc r13,r1
- adc r10,r20
- st X+,r11
- ldd r8,Z+26
- ldd r9,Y+26
- clr r11
- mul r8,r18
- add r12,r0
- adc r13,r1
- adc r10,r8
- adc r11,r20
- mul r8,r19
- add r12,r9
- adc r13,r0
- adc r10,r1
- adc r11,r20
- st X+,r12
- ldd r8,Z+27
- ldd r9,Y+27
- clr r12
- mul r8,r18
- add r13,r0
- adc r10,r1
- adc r11,r8
- adc r12,r20
- mul r8,r19
- add r13,r9
- adc r10,r0
- adc r11,r1
- adc r12,r20
- st X+,r13
- ldd r8,Z+28
- ldd r9,Y+28
+ dec r21
+ brne 1b
+ ld r8,Z+
+ ld r9,Y+
  clr r13
  mul r8,r18
  add r10,r0
@@ -4398,7 +3064,7 @@ x25519_apply:
 .type x25519_fe_mul9,@function
 x25519_fe_mul9:
 ; Y = 9*Y in place.  t = 9*Y[31], q = t>>7 <= 17, fold 19*q <= 323; the rest is
-; < 9*2^248, so the result is < 137*2^248.  Clobbers r0-r1, r2-r15, r18-r22.
+; < 9*2^248, so the result is < 137*2^248.  Clobbers r0-r15, r18-r23, Y.
  ldi r18,9
  clr r19
  ldd r20,Y+31
@@ -4410,6 +3076,8 @@ x25519_fe_mul9:
  ldi r20,19
  mul r1,r20
  movw r20,r0
+ ldi r23,4
+1:
  ldd r0,Y+0
  mul r0,r18
  add r0,r20
@@ -4436,129 +3104,36 @@ x25519_fe_mul9:
  adc r6,r15
  adc r7,r0
  adc r20,r1
- std Y+0,r2
- std Y+1,r3
- std Y+2,r4
- std Y+3,r5
- std Y+4,r6
- std Y+5,r7
+ clr r21
+ st Y+,r2
+ st Y+,r3
+ st Y+,r4
+ st Y+,r5
+ st Y+,r6
+ st Y+,r7
+ dec r23
+ brne 1b
+ ldd r0,Y+0
+ mul r0,r18
+ add r0,r20
+ adc r1,r21
+ movw r2,r0
+ ldd r0,Y+2
+ mul r0,r18
+ movw r4,r0
+ ldd r0,Y+4
+ mul r0,r18
+ movw r6,r0
  ldd r0,Y+6
  mul r0,r18
- add r0,r20
- adc r1,r19
- movw r2,r0
- ldd r0,Y+8
- mul r0,r18
- movw r4,r0
- ldd r0,Y+10
- mul r0,r18
- movw r6,r0
- ldd r0,Y+7
- mul r0,r18
- movw r12,r0
- ldd r0,Y+9
- mul r0,r18
- movw r14,r0
- ldd r0,Y+11
- mul r0,r18
- clr r20
- add r3,r12
- adc r4,r13
- adc r5,r14
- adc r6,r15
- adc r7,r0
- adc r20,r1
- std Y+6,r2
- std Y+7,r3
- std Y+8,r4
- std Y+9,r5
- std Y+10,r6
- std Y+11,r7
- ldd r0,Y+12
- mul r0,r18
- add r0,r20
- adc r1,r19
- movw r2,r0
- ldd r0,Y+14
- mul r0,r18
- movw r4,r0
- ldd r0,Y+16
- mul r0,r18
- movw r6,r0
- ldd r0,Y+13
- mul r0,r18
- movw r12,r0
- ldd r0,Y+15
- mul r0,r18
- movw r14,r0
- ldd r0,Y+17
- mul r0,r18
- clr r20
- add r3,r12
- adc r4,r13
- adc r5,r14
- adc r6,r15
- adc r7,r0
- adc r20,r1
- std Y+12,r2
- std Y+13,r3
- std Y+14,r4
- std Y+15,r5
- std Y+16,r6
- std Y+17,r7
- ldd r0,Y+18
- mul r0,r18
- add r0,r20
- adc r1,r19
- movw r2,r0
- ldd r0,Y+20
- mul r0,r18
- movw r4,r0
- ldd r0,Y+22
- mul r0,r18
- movw r6,r0
- ldd r0,Y+19
- mul r0,r18
- movw r12,r0
- ldd r0,Y+21
- mul r0,r18
- movw r14,r0
- ldd r0,Y+23
- mul r0,r18
- clr r20
- add r3,r12
- adc r4,r13
- adc r5,r14
- adc r6,r15
- adc r7,r0
- adc r20,r1
- std Y+18,r2
- std Y+19,r3
- std Y+20,r4
- std Y+21,r5
- std Y+22,r6
- std Y+23,r7
- ldd r0,Y+24
- mul r0,r18
- add r0,r20
- adc r1,r19
- movw r2,r0
- ldd r0,Y+26
- mul r0,r18
- movw r4,r0
- ldd r0,Y+28
- mul r0,r18
- movw r6,r0
- ldd r0,Y+30
- mul r0,r18
  movw r8,r0
- ldd r0,Y+25
+ ldd r0,Y+1
  mul r0,r18
  movw r12,r0
- ldd r0,Y+27
+ ldd r0,Y+3
  mul r0,r18
  movw r14,r0
- ldd r0,Y+29
+ ldd r0,Y+5
  mul r0,r18
  add r3,r12
  adc r4,r13
@@ -4568,14 +3143,14 @@ x25519_fe_mul9:
  adc r8,r1
  adc r9,r19
  add r9,r22
- std Y+24,r2
- std Y+25,r3
- std Y+26,r4
- std Y+27,r5
- std Y+28,r6
- std Y+29,r7
- std Y+30,r8
- std Y+31,r9
+ st Y+,r2
+ st Y+,r3
+ st Y+,r4
+ st Y+,r5
+ st Y+,r6
+ st Y+,r7
+ st Y+,r8
+ st Y,r9
  ret
  .endif
  .if X25519_COMB
@@ -4901,206 +3476,34 @@ x25519_step:
  in r31,0x3e
  subi r30,223
  sbci r31,254
- ldi r19,2
+ ldi r19,16
 1:
  ld r20,X+
- ldd r21,Y+0
+ ld r21,Y+
  eor r21,r20
  and r21,r18
  eor r20,r21
- std Z+0,r20
+ st Z+,r20
  ld r20,X+
- ldd r21,Y+1
+ ld r21,Y+
  eor r21,r20
  and r21,r18
  eor r20,r21
- std Z+1,r20
+ st Z+,r20
  ld r20,X+
- ldd r21,Y+2
+ ld r21,Y+
  eor r21,r20
  and r21,r18
  eor r20,r21
- std Z+2,r20
+ st Z+,r20
  ld r20,X+
- ldd r21,Y+3
+ ld r21,Y+
  eor r21,r20
  and r21,r18
  eor r20,r21
- std Z+3,r20
- ld r20,X+
- ldd r21,Y+4
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+4,r20
- ld r20,X+
- ldd r21,Y+5
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+5,r20
- ld r20,X+
- ldd r21,Y+6
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+6,r20
- ld r20,X+
- ldd r21,Y+7
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+7,r20
- ld r20,X+
- ldd r21,Y+8
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+8,r20
- ld r20,X+
- ldd r21,Y+9
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+9,r20
- ld r20,X+
- ldd r21,Y+10
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+10,r20
- ld r20,X+
- ldd r21,Y+11
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+11,r20
- ld r20,X+
- ldd r21,Y+12
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+12,r20
- ld r20,X+
- ldd r21,Y+13
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+13,r20
- ld r20,X+
- ldd r21,Y+14
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+14,r20
- ld r20,X+
- ldd r21,Y+15
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+15,r20
- ld r20,X+
- ldd r21,Y+16
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+16,r20
- ld r20,X+
- ldd r21,Y+17
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+17,r20
- ld r20,X+
- ldd r21,Y+18
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+18,r20
- ld r20,X+
- ldd r21,Y+19
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+19,r20
- ld r20,X+
- ldd r21,Y+20
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+20,r20
- ld r20,X+
- ldd r21,Y+21
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+21,r20
- ld r20,X+
- ldd r21,Y+22
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+22,r20
- ld r20,X+
- ldd r21,Y+23
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+23,r20
- ld r20,X+
- ldd r21,Y+24
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+24,r20
- ld r20,X+
- ldd r21,Y+25
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+25,r20
- ld r20,X+
- ldd r21,Y+26
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+26,r20
- ld r20,X+
- ldd r21,Y+27
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+27,r20
- ld r20,X+
- ldd r21,Y+28
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+28,r20
- ld r20,X+
- ldd r21,Y+29
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+29,r20
- ld r20,X+
- ldd r21,Y+30
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+30,r20
- ld r20,X+
- ldd r21,Y+31
- eor r21,r20
- and r21,r18
- eor r20,r21
- std Z+31,r20
- adiw r28,32
- adiw r30,32
+ st Z+,r20
  dec r19
- breq 2f
- rjmp 1b
-2:
+ brne 1b
  in r30,0x3d
  in r31,0x3e
  movw r26,r30

@@ -156,7 +156,8 @@ SC = [25] + list(range(10, 24)) + [24]   # c0..c15; (c1,c2),(c3,c4).. are pairs
 ST = [26, 27, 28, 29]
 
 def sqr8():
-    """c0..c15 = a^2, a in r2-r9 (destroyed).  Uses all but Z."""
+    fn("x25519_sqr8")
+    cm("c0..c15 = a^2, a in r2-r9 (destroyed).  Uses all but Z.")
     a, c, t = SA, SC, ST
     z = c[0]
     e(f"clr r{z}"); e(f"clr r{c[15]}")
@@ -198,6 +199,7 @@ def sqr8():
     sq(4, t[0]); sq(5, a[4]); sq(6, t[2]); sq(7, None)
     e(f"lsr r{a[2]}")
     chain(c[8:16], [t[0], t[1], a[4], a[5], t[2], t[3], 0, 1], "adc")
+    e("ret")
 
 def sqr16():
     fn("x25519_sqr16")
@@ -216,18 +218,18 @@ def sqr16():
     for k in range(8): e(f"eor r{a[k]},r0")
     for k in range(8): e(f"{'sub' if k == 0 else 'sbc'} r{a[k]},r0")
     cm("M = (aL-aH)^2, parked in out[16..31]")
-    sqr8()
+    e("rcall x25519_sqr8")
     for k in range(16): e(f"std Z+{16+k},r{c[k]}")
     e("pop r26"); e("pop r27")
     for k in range(8): e(f"ld r{a[k]},X+")
     e("push r27"); e("push r26")
     cm("L")
-    sqr8()
+    e("rcall x25519_sqr8")
     for k in range(16): e(f"std Z+{k},r{c[k]}")
     e("pop r26"); e("pop r27")
     for k in range(8): e(f"ld r{a[k]},X+")
     cm("H stays in registers")
-    sqr8()
+    e("rcall x25519_sqr8")
     e("clr r26")
     for k in range(8):
         e(f"ldd r0,Z+{8+k}"); e(f"{'add' if k == 0 else 'adc'} r{c[k]},r0")
@@ -291,7 +293,9 @@ def combine_reduce(signed):
         chain(S[8:16], [19] + [18]*7); e("adc r1,r18")
     if signed: e("add r27,r1"); e("add r27,r26")
     else: e("sub r27,r1")
+    if not signed: e("rjmp x25519_reduce"); return
     cm("reduction: r24 = 38, r25 = 0, Z = destination, r23 = 38*(carry into column 48), r20 = 38*cs")
+    lab("x25519_reduce")
     e("ldi r24,38"); e("clr r25")
     e("mul r0,r24"); e("mov r20,r0"); e("mul r27,r24"); e("mov r23,r0")
     e("pop r30"); e("pop r31"); e("push r23")
@@ -335,16 +339,18 @@ def combine_reduce(signed):
         for k in range(8): e(f"std Z+{8*b+k},r{l[k]}")
     e("ret")
 
-def absdiff(out, mask):
-    """|v[0..15] - Y[16..31]| for v in r2-r17 loaded from Y; std to Z+out"""
+def absdiff():
+    fn("x25519_absdiff")
+    cm("r2-r17 and Z[0..15] = |Y[0..15] - Y[16..31]|, r19 = 0xff where the difference is negative, else 0.  Keeps r18, r20-r31.")
     v = list(range(2, 18))
     for k in range(16): e(f"ldd r{v[k]},Y+{k}")
     for k in range(16):
         e(f"ldd r0,Y+{16+k}"); e(f"{'sbc' if k else 'sub'} r{v[k]},r0")
-    e(f"sbc r{mask},r{mask}")
-    for k in range(16): e(f"eor r{v[k]},r{mask}")
+    e("sbc r19,r19")
+    for k in range(16): e(f"eor r{v[k]},r19")
     for k in range(16):
-        e(f"{'sbc' if k else 'sub'} r{v[k]},r{mask}"); e(f"std Z+{out+k},r{v[k]}")
+        e(f"{'sbc' if k else 'sub'} r{v[k]},r19"); e(f"std Z+{k},r{v[k]}")
+    e("ret")
 
 def fe_mul():
     fn("x25519_fe_mul")
@@ -360,13 +366,13 @@ def fe_mul():
     for k in range(8):
         e(f"ldd r0,Z+{24+k}"); e(f"{'adc' if k else 'add'} r0,r{1 if k else 19}"); e(f"std Z+{24+k},r0")
     cm("|aL-aH| and |bL-bH|, the latter also stays in r2-r17; Z = M")
-    e("movw r24,r28"); e("sbiw r24,16"); e("adiw r30,32")
+    e("movw r24,r28"); e("sbiw r24,16"); addp(30, 64)
     e("pop r28"); e("pop r29")
-    absdiff(32, 19)
-    e("movw r28,r24")
-    absdiff(48, 18)
+    e("rcall x25519_absdiff"); e("mov r18,r19")
+    e("movw r28,r24"); e("movw r26,r30"); e("adiw r30,16")
+    e("rcall x25519_absdiff")
     e("eor r18,r19"); e("com r18"); e("push r18")
-    e("movw r26,r30"); e("adiw r26,32"); e("movw r28,r30"); e("adiw r28,48")
+    e("movw r28,r30"); e("sbiw r30,48")
     e("rcall x25519_mul16_b")
     e("pop r26"); e("pop r18"); e("push r19"); e("movw r28,r30"); addp(28, -64)
     combine_reduce(True)
@@ -380,9 +386,9 @@ def fe_sqr():
     e("pop r26"); e("pop r27"); e("push r27"); e("push r26")
     e("adiw r26,16"); e("adiw r30,32")
     e("rcall x25519_sqr16")
-    e("pop r28"); e("pop r29"); e("adiw r30,32")
-    absdiff(32, 19)
-    e("movw r26,r30"); e("adiw r26,32")
+    e("pop r28"); e("pop r29"); addp(30, 64)
+    e("rcall x25519_absdiff")
+    e("movw r26,r30"); e("sbiw r30,32")
     e("rcall x25519_sqr16_r")
     e("movw r28,r30"); addp(28, -64)
     combine_reduce(False)
@@ -390,7 +396,7 @@ def fe_sqr():
 # ---------------------------------------------------------------- add, sub
 def addsub():
     fn("x25519_fe_addsub")
-    cm("Y, Z = Y+Z, Y-Z in place.  Clobbers r0-r27.")
+    cm("Y, Z = Y+Z, Y-Z in place.  Clobbers all but X.")
     cm("r2-r8 a and a-b, r9-r15 b, r16-r22 a+b; r23 r24 sum and fold carry of a+b,")
     cm("r25 r26 those of a-b, r27 sign of the fold of a-b, r1 = 0.")
     a = list(range(2, 9)); b = list(range(9, 16)); s = list(range(16, 23))
@@ -401,11 +407,9 @@ def addsub():
     e("ldi r18,19"); e("mul r17,r18"); e("mov r24,r0")
     sub_top(2, 3)
     e("mov r26,r0")
-    off = 0
-    for n in (7, 6, 6, 6, 6):
-        first = off == 0
+    def bytes_(n, first):
         for k in range(n):
-            e(f"ldd r{a[k]},Y+{off+k}"); e(f"ldd r{b[k]},Z+{off+k}"); e(f"mov r{s[k]},r{a[k]}")
+            e(f"ldd r{a[k]},Y+{k}"); e(f"ldd r{b[k]},Z+{k}"); e(f"mov r{s[k]},r{a[k]}")
         if not first: e("lsr r23")
         chain(s[:n], b[:n], "add" if first else "adc")
         e("clr r23"); e("rol r23")
@@ -415,7 +419,7 @@ def addsub():
             e("lsr r24"); rest = s[:n]
         for r in rest: e(f"adc r{r},r1")
         e("clr r24"); e("rol r24")
-        for k in range(n): e(f"std Y+{off+k},r{s[k]}")
+        for k in range(n): e(f"st Y+,r{s[k]}")
         if not first: e("lsr r25")
         chain(a[:n], b[:n], "sub" if first else "sbc")
         e("clr r25"); e("rol r25")
@@ -425,10 +429,11 @@ def addsub():
             e("lsr r26"); rest = a[:n]
         for r in rest: e(f"adc r{r},r27")
         e("clr r26"); e("rol r26")
-        for k in range(n): e(f"std Z+{off+k},r{a[k]}")
-        off += n
-    e("ldd r2,Y+31"); e("add r2,r23"); e("add r2,r24"); e("std Y+31,r2")
-    e("ldd r2,Z+31"); e("sub r2,r25"); e("add r2,r26"); e("add r2,r27"); e("std Z+31,r2")
+        for k in range(n): e(f"st Z+,r{a[k]}")
+    bytes_(7, True)
+    e(f"ldi r{s[6]},4"); lab("1"); bytes_(6, False); e(f"dec r{s[6]}"); e("breq 2f"); e("rjmp 1b"); lab("2")
+    e("ld r2,Y"); e("add r2,r23"); e("add r2,r24"); e("st Y,r2")
+    e("ld r2,Z"); e("sub r2,r25"); e("add r2,r26"); e("add r2,r27"); e("st Z,r2")
     e("ret")
 
 def sub_top(ra, rb):
@@ -449,24 +454,24 @@ def fe_sub():
     e("push r27")
     sub_top(2, 3)
     e("mov r24,r27"); e("pop r27"); e("mov r25,r0")
-    off = 0
-    for n in (8, 8, 8, 7):
-        for k in range(n): e(f"ldd r{a[k]},Y+{off+k}")
-        if off: e("lsr r22")
-        for k in range(n): e(f"ldd r0,Z+{off+k}"); e(f"{'sbc' if off+k else 'sub'} r{a[k]},r0")
+    def bytes_(n, first):
+        for k in range(n): e(f"ld r{a[k]},Y+")
+        if not first: e("lsr r22")
+        for k in range(n): e("ld r0,Z+"); e(f"{'sub' if first and k == 0 else 'sbc'} r{a[k]},r0")
         e("clr r22"); e("rol r22")
-        if off == 0: e(f"add r{a[0]},r25"); rest = a[1:n]
+        if first: e(f"add r{a[0]},r25"); rest = a[1:n]
         else: e("lsr r23"); rest = a[:n]
         for r in rest: e(f"adc r{r},r24")
         e("clr r23"); e("rol r23")
         for k in range(n): e(f"st X+,r{a[k]}")
-        off += n
-    e("ldd r2,Z+31"); e("sub r2,r22"); e("add r2,r23"); e("add r2,r24"); e("st X,r2")
-    e("pop r3"); e("std Z+31,r3"); e("ret")
+    bytes_(7, True)
+    e("ldi r20,3"); lab("1"); bytes_(8, False); e("dec r20"); e("brne 1b")
+    e("ld r2,Z"); e("sub r2,r22"); e("add r2,r23"); e("add r2,r24"); e("st X,r2")
+    e("pop r3"); e("st Z,r3"); e("ret")
 
 def fe_a24():
     fn("x25519_fe_a24add")
-    cm("X[0..31] = Y + 121665*Z.  121665 = 0x1db41.  Clobbers r0-r25.")
+    cm("X[0..31] = Y + 121665*Z.  121665 = 0x1db41.  Clobbers r0-r25, Y, Z.")
     cm("r2-r7 t = (Y + 121665*Z)[29..31], 41 bits; q = t>>23 < 2^18; fold 19*q < 2^23;")
     cm("the lower 29 bytes give < 121667*2^232 < 2^249: no overflow.")
     e("clr r20"); e("ldi r18,0x41"); e("ldi r19,0xdb")
@@ -485,11 +490,15 @@ def fe_a24():
     e("mul r6,r21"); e("add r11,r0"); e("adc r12,r1"); e("mul r7,r21"); e("add r12,r0")
     cm("r10-r13 rotating accumulator")
     acc = [10, 11, 12, 13]
-    for i in range(29):
-        e(f"ldd r8,Z+{i}"); e(f"ldd r9,Y+{i}"); e(f"clr r{acc[3]}")
+    def byte():
+        nonlocal acc
+        e("ld r8,Z+"); e("ld r9,Y+"); e(f"clr r{acc[3]}")
         e("mul r8,r18"); chain(acc[:4], [0, 1, 8, 20])
         e("mul r8,r19"); chain(acc[:4], [9, 0, 1, 20])
         e(f"st X+,r{acc[0]}"); acc = acc[1:] + acc[:1]
+    e("ldi r21,7"); lab("1")
+    for _ in range(4): byte()
+    e("dec r21"); e("brne 1b"); byte()
     chain(p[:3], acc[:3])
     for k in range(3): e(f"st X+,r{p[k]}")
     e("ret")
@@ -497,32 +506,33 @@ def fe_a24():
 def fe_mul9():
     fn("x25519_fe_mul9")
     cm("Y = 9*Y in place.  t = 9*Y[31], q = t>>7 <= 17, fold 19*q <= 323; the rest is")
-    cm("< 9*2^248, so the result is < 137*2^248.  Clobbers r0-r1, r2-r15, r18-r22.")
+    cm("< 9*2^248, so the result is < 137*2^248.  Clobbers r0-r15, r18-r23, Y.")
     l = list(range(2, 11)); t = list(range(12, 16))
     e("ldi r18,9"); e("clr r19")
     e("ldd r20,Y+31"); e("mul r20,r18"); e("lsl r0"); e("rol r1"); e("lsr r0"); e("mov r22,r0")
     e("ldi r20,19"); e("mul r1,r20"); e("movw r20,r0")
-    for off, n in ((0, 6), (6, 6), (12, 6), (18, 6), (24, 7)):
+    def bytes_(n):
         c = l[:n+1]                      # c[n] is the byte carried on
-        for k in range(0, n, 2):
-            if k + 1 == n: break
-            e(f"ldd r0,Y+{off+k}"); e("mul r0,r18")
-            if k == 0: e("add r0,r20"); e("adc r1,r21" if off == 0 else "adc r1,r19")
+        for k in range(0, n - n % 2, 2):
+            e(f"ldd r0,Y+{k}"); e("mul r0,r18")
+            if k == 0: e("add r0,r20"); e("adc r1,r21")
             e(f"movw r{c[k]},r0")
         if n == 7:
-            e(f"ldd r0,Y+{off+6}"); e("mul r0,r18"); e(f"movw r{c[6]},r0")
+            e("ldd r0,Y+6"); e("mul r0,r18"); e(f"movw r{c[6]},r0")
         p = []
         odd = list(range(1, n, 2))
         for i, k in enumerate(odd):
-            e(f"ldd r0,Y+{off+k}"); e("mul r0,r18")
+            e(f"ldd r0,Y+{k}"); e("mul r0,r18")
             if i < len(odd) - 1: e(f"movw r{t[2*i]},r0"); p += [t[2*i], t[2*i+1]]
         p += [0, 1]
         if n == 6:
-            e(f"clr r20"); chain(c[1:6] + [20], p)
+            e("clr r20"); chain(c[1:6] + [20], p); e("clr r21")
         else:
             chain(c[1:7], p); e(f"adc r{l[7]},r19"); e(f"add r{l[7]},r22")
-        for k in range(n): e(f"std Y+{off+k},r{c[k]}")
-        if n == 7: e(f"std Y+31,r{l[7]}")
+        for k in range(n): e(f"st Y+,r{c[k]}")
+        if n == 7: e(f"st Y,r{l[7]}")
+    e("ldi r23,4"); lab("1"); bytes_(6); e("dec r23"); e("brne 1b")
+    bytes_(7)
     e("ret")
 
 # ---------------------------------------------------------------- ladder
@@ -587,10 +597,10 @@ def X25519():
     addsub(X2, Z2); addsub(X3, Z3)
     cm("DA and CB only trade places when the points are swapped, and (DA-CB)^2 does not")
     cm("see it: so only the operands of the doubling are chosen, T1|T2 = A|B or C|D")
-    ptr(28, K); e(f"ldd r18,Y+{CNT-K}"); ptr(26, X2); ptr(28, X3); ptr(30, T1); e("ldi r19,2"); lab("1")
-    for k in range(32):
-        e("ld r20,X+"); e(f"ldd r21,Y+{k}"); e("eor r21,r20"); e("and r21,r18"); e("eor r20,r21"); e(f"std Z+{k},r20")
-    e("adiw r28,32"); e("adiw r30,32"); e("dec r19"); e("breq 2f"); e("rjmp 1b"); lab("2")
+    ptr(28, K); e(f"ldd r18,Y+{CNT-K}"); ptr(26, X2); ptr(28, X3); ptr(30, T1); e("ldi r19,16"); lab("1")
+    for k in range(4):
+        e("ld r20,X+"); e("ld r21,Y+"); e("eor r21,r20"); e("and r21,r18"); e("eor r20,r21"); e("st Z+,r20")
+    e("dec r19"); e("brne 1b")
     mul(Z3, Z3, X2); mul(X3, X3, Z2)
     addsub(X3, Z3); sqr(X3, X3); sqr(Z3, Z3)
     e(".if X25519_COMB")
@@ -812,7 +822,7 @@ def comb(addsub, mul, sqr):
 
 o.append("; Generated by x25519.py - constant-time X25519 for AVRe+ (mul, movw)")
 o.append('.section .text.x25519,"ax",@progbits')
-mul16(); fe_mul(); sqr16(); fe_sqr(); addsub(); fe_sub(); fe_a24(); apply()
+mul16(); fe_mul(); absdiff(); sqr8(); sqr16(); fe_sqr(); addsub(); fe_sub(); fe_a24(); apply()
 e(".if !X25519_COMB"); fe_mul9(); e(".endif")
 X25519()
 open(sys.argv[1] if len(sys.argv) > 1 else "x25519.S", "w").write("\n".join(o) + "\n")
