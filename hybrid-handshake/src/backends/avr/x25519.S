@@ -2907,6 +2907,7 @@ x25519_apply:
  sub r5,r0
  sbc r6,r1
  sbc r7,r27
+ clt
  ldi r26,31
 1:
  ldd r20,Y+1
@@ -2951,10 +2952,9 @@ x25519_apply:
  sbc r7,r7
  adiw r28,1
  dec r26
- breq 2f
- rjmp 1b
-2:
-; m 2^255
+ brne 1b
+ brts 2f
+; m 2^255, and a 32nd
  mov r10,r11
  clr r0
  lsr r10
@@ -2969,47 +2969,10 @@ x25519_apply:
  add r5,r0
  adc r6,r10
  adc r7,r27
- ldd r20,Y+1
- ldd r21,Y+35
- mulsu r16,r20
- sbc r10,r10
- sub r2,r0
- sbc r3,r1
- sbc r4,r10
- mulsu r17,r21
- sbc r10,r10
- sub r2,r0
- sbc r3,r1
- sbc r4,r10
- mulsu r18,r20
- sbc r10,r10
- add r5,r0
- adc r6,r1
- adc r7,r10
- mulsu r19,r21
- sbc r10,r10
- add r5,r0
- adc r6,r1
- adc r7,r10
- lsl r8
- mov r10,r2
- rol r10
- st Y,r10
- mov r8,r2
- mov r2,r3
- mov r3,r4
- lsl r4
- sbc r4,r4
- lsl r9
- mov r10,r5
- rol r10
- std Y+34,r10
- mov r9,r5
- mov r5,r6
- mov r6,r7
- lsl r7
- sbc r7,r7
- adiw r28,1
+ set
+ ldi r26,1
+ rjmp 1b
+2:
 ; the byte with the sign
  ldd r20,Y+1
  ldd r21,Y+35
@@ -3215,73 +3178,19 @@ x25519_start:
  sbci r29,254
 ; scalar, clamped; bit 254 is 1 and is done by the start values, so CUR starts at bit 253
  clr r1
+ ldi r19,32
+1:
  ld r18,X+
- andi r18,0xf8
- std Y+0,r18
- ld r18,X+
- std Y+1,r18
- ld r18,X+
- std Y+2,r18
- ld r18,X+
- std Y+3,r18
- ld r18,X+
- std Y+4,r18
- ld r18,X+
- std Y+5,r18
- ld r18,X+
- std Y+6,r18
- ld r18,X+
- std Y+7,r18
- ld r18,X+
- std Y+8,r18
- ld r18,X+
- std Y+9,r18
- ld r18,X+
- std Y+10,r18
- ld r18,X+
- std Y+11,r18
- ld r18,X+
- std Y+12,r18
- ld r18,X+
- std Y+13,r18
- ld r18,X+
- std Y+14,r18
- ld r18,X+
- std Y+15,r18
- ld r18,X+
- std Y+16,r18
- ld r18,X+
- std Y+17,r18
- ld r18,X+
- std Y+18,r18
- ld r18,X+
- std Y+19,r18
- ld r18,X+
- std Y+20,r18
- ld r18,X+
- std Y+21,r18
- ld r18,X+
- std Y+22,r18
- ld r18,X+
- std Y+23,r18
- ld r18,X+
- std Y+24,r18
- ld r18,X+
- std Y+25,r18
- ld r18,X+
- std Y+26,r18
- ld r18,X+
- std Y+27,r18
- ld r18,X+
- std Y+28,r18
- ld r18,X+
- std Y+29,r18
- ld r18,X+
- std Y+30,r18
- ld r18,X+
+ st Y+,r18
+ dec r19
+ brne 1b
  andi r18,0x7f
  ori r18,0x40
+ sbiw r28,32
  std Y+31,r18
+ ld r18,Y
+ andi r18,0xf8
+ st Y,r18
  std Y+37,r2
  std Y+38,r3
  .if X25519_COMB
@@ -3303,7 +3212,9 @@ x25519_start:
  ldi r18,31
  std Y+34,r18
  std Y+35,r1
-; X1 = X2 = X3 = u without its top bit, Z2 = Z3 = 1, then point 3 is doubled
+ ldi r18,1
+ std Y+36,r18
+; X1 = u without its top bit; point 2 is doubled and becomes point 3
  in r26,0x3d
  in r27,0x3e
  subi r26,127
@@ -3332,100 +3243,34 @@ x25519_start:
  sbiw r26,1
  st X+,r18
 3:
+x25519_point_2:
+; X2 = X1, Z2 = 1, for the doubling and for the steps
  in r28,0x3d
  in r29,0x3e
  subi r28,127
  sbci r29,255
- in r30,0x3d
- in r31,0x3e
- subi r30,31
- sbci r31,255
- ldi r20,32
-1:
- ld r18,Y+
- st X+,r18
- st Z+,r18
- dec r20
- brne 1b
+ in r26,0x3d
+ in r27,0x3e
+ subi r26,95
+ sbci r27,255
+ call x25519_copy
  ldi r18,1
- st X+,r18
- st Z+,r18
- ldi r20,31
+ ldi r19,32
 1:
- st X+,r1
- st Z+,r1
- dec r20
+ st X+,r18
+ clr r18
+ dec r19
  brne 1b
  in r28,0x3d
  in r29,0x3e
- subi r28,31
- sbci r29,255
- in r30,0x3d
- in r31,0x3e
- subi r30,255
- sbci r31,254
- call x25519_fe_addsub
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,31
- sbci r27,255
- subi r30,31
- sbci r31,255
- call x25519_fe_sqr
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- subi r26,255
- sbci r27,254
- subi r30,255
- sbci r31,254
- call x25519_fe_sqr
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,223
- sbci r27,254
- subi r28,31
- sbci r29,255
- subi r30,255
- sbci r31,254
- call x25519_fe_sub
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,191
- sbci r27,254
- subi r28,31
- sbci r29,255
- subi r30,223
- sbci r31,254
- call x25519_fe_a24add
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,31
- sbci r27,255
- subi r28,255
+ subi r28,159
  sbci r29,254
- subi r30,31
- sbci r31,255
- call x25519_fe_mul
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,223
- sbci r27,254
- subi r28,191
- sbci r29,254
- subi r30,255
- sbci r31,254
- call x25519_fe_mul
+ ldd r18,Y+36
+ tst r18
+ breq x25519_step
+ jmp x25519_dbl
 x25519_step:
+ clt
  in r26,0x3d
  in r27,0x3e
  subi r26,159
@@ -3607,6 +3452,8 @@ x25519_step:
  subi r30,63
  sbci r31,255
  call x25519_fe_sqr
+x25519_dbl_tail:
+; X2 = AA BB, Z2 = E (AA + a24 E) with E = AA - BB; then T tells a step from a doubling (public)
  in r30,0x3d
  in r31,0x3e
  movw r26,r30
@@ -3651,6 +3498,9 @@ x25519_step:
  subi r30,63
  sbci r31,255
  call x25519_fe_mul
+ brtc 1f
+ rjmp x25519_dbl_next
+1:
 ; next bit; index and count are public
  in r28,0x3d
  in r29,0x3e
@@ -3690,7 +3540,7 @@ x25519_step:
  in r31,0x3e
  subi r30,31
  sbci r31,255
- ldi r19,8
+ ldi r19,64
  call x25519_cswap
 ; bits 2..0: only doublings of point 2 are left
  in r28,0x3d
@@ -3700,6 +3550,7 @@ x25519_step:
  ldi r18,3
  std Y+36,r18
 x25519_dbl:
+ set
  in r28,0x3d
  in r29,0x3e
  subi r28,95
@@ -3725,50 +3576,8 @@ x25519_dbl:
  subi r30,63
  sbci r31,255
  call x25519_fe_sqr
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,223
- sbci r27,254
- subi r28,95
- sbci r29,255
- subi r30,63
- sbci r31,255
- call x25519_fe_sub
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,191
- sbci r27,254
- subi r28,95
- sbci r29,255
- subi r30,223
- sbci r31,254
- call x25519_fe_a24add
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,95
- sbci r27,255
- subi r28,63
- sbci r29,255
- subi r30,95
- sbci r31,255
- call x25519_fe_mul
- in r30,0x3d
- in r31,0x3e
- movw r26,r30
- movw r28,r30
- subi r26,223
- sbci r27,254
- subi r28,191
- sbci r29,254
- subi r30,63
- sbci r31,255
- call x25519_fe_mul
+ rjmp x25519_dbl_tail
+x25519_dbl_next:
  in r28,0x3d
  in r29,0x3e
  subi r28,159
@@ -3776,9 +3585,22 @@ x25519_dbl:
  ldd r18,Y+36
  dec r18
  std Y+36,r18
- breq 1f
- jmp x25519_dbl
-1:
+ brne x25519_dbl
+; index 31: before the first step
+ ldd r18,Y+34
+ tst r18
+ breq x25519_quotient
+ in r28,0x3d
+ in r29,0x3e
+ subi r28,95
+ sbci r29,255
+ in r26,0x3d
+ in r27,0x3e
+ subi r26,31
+ sbci r27,255
+ call x25519_copy
+ call x25519_copy
+ jmp x25519_point_2
 x25519_quotient:
 ; out = X2/Z2, 0 if Z2 is
  in r28,0x3d
@@ -4110,7 +3932,7 @@ x25519_copy:
 
 .type x25519_cswap,@function
 x25519_cswap:
-; swap 8*r19 bytes at Y and Z where r18 = 0xff, not where 0
+; swap r19 bytes at Y and Z where r18 = 0xff, not where 0
 1:
  ld r20,Y
  ld r21,Z
@@ -4121,73 +3943,8 @@ x25519_cswap:
  eor r21,r22
  st Y+,r20
  st Z+,r21
- ld r20,Y
- ld r21,Z
- mov r22,r20
- eor r22,r21
- and r22,r18
- eor r20,r22
- eor r21,r22
- st Y+,r20
- st Z+,r21
- ld r20,Y
- ld r21,Z
- mov r22,r20
- eor r22,r21
- and r22,r18
- eor r20,r22
- eor r21,r22
- st Y+,r20
- st Z+,r21
- ld r20,Y
- ld r21,Z
- mov r22,r20
- eor r22,r21
- and r22,r18
- eor r20,r22
- eor r21,r22
- st Y+,r20
- st Z+,r21
- ld r20,Y
- ld r21,Z
- mov r22,r20
- eor r22,r21
- and r22,r18
- eor r20,r22
- eor r21,r22
- st Y+,r20
- st Z+,r21
- ld r20,Y
- ld r21,Z
- mov r22,r20
- eor r22,r21
- and r22,r18
- eor r20,r22
- eor r21,r22
- st Y+,r20
- st Z+,r21
- ld r20,Y
- ld r21,Z
- mov r22,r20
- eor r22,r21
- and r22,r18
- eor r20,r22
- eor r21,r22
- st Y+,r20
- st Z+,r21
- ld r20,Y
- ld r21,Z
- mov r22,r20
- eor r22,r21
- and r22,r18
- eor r20,r22
- eor r21,r22
- st Y+,r20
- st Z+,r21
  dec r19
- breq 2f
- rjmp 1b
-2:
+ brne 1b
  ret
  .if X25519_COMB
 x25519_comb:
@@ -4471,7 +4228,7 @@ x25519_comb_add:
  in r31,0x3e
  subi r30,223
  sbci r31,254
- ldi r19,4
+ ldi r19,32
  call x25519_cswap
  in r28,0x3d
  in r29,0x3e
@@ -4546,7 +4303,7 @@ x25519_comb_add:
  in r31,0x3e
  subi r30,31
  sbci r31,255
- ldi r19,4
+ ldi r19,32
  call x25519_cswap
 ; T is not needed for the doubling that follows the second table
  in r28,0x3d
