@@ -76,12 +76,17 @@ impl Credential<'_> {
         }
     }
 
+    /// The device's key in mode 1.
+    pub(crate) const fn device_secret(&self) -> Option<&DeviceSecret<'_>> {
+        match self {
+            Self::Kem { secret, .. } => Some(secret),
+            Self::Psk { .. } | Self::Ticket(_) | Self::Anonymous => None,
+        }
+    }
+
     /// H(cred).
     fn hash(&self) -> [u8; 32] {
-        let key = match self {
-            Self::Kem { secret, .. } => Some(&secret.key),
-            Self::Psk { .. } | Self::Ticket(_) | Self::Anonymous => None,
-        };
+        let key = self.device_secret().map(|secret| &secret.key);
         credential_hash(self.mode(), self.id(), key)
     }
 

@@ -5,10 +5,9 @@ use kem_core::SharedSecret;
 
 use crate::{
     Error, Malformed,
-    client::Credential,
     dh::{Dh, DhSecret, MAX_SHARE_LEN},
     drbg::Drbg,
-    identity::PublicKey,
+    identity::{DeviceSecret, PublicKey},
     message::{Fields, Writer},
     schedule::{Mixed, Transcript},
     suite::{Ephemeral, KemScheme, Mode, Profile, Suite, SuiteId},
@@ -44,7 +43,7 @@ impl<'a> Offer<'a> {
         }
     }
 
-    /// The client's part: fills ct_v and takes every secret to where it will be used.
+    /// The client's part: fills ct_v and takes every secret to where it will be used. `secret` is the device's in mode 1.
     ///
     /// # Errors
     /// [`Error::Rejected`] if the offered keys are none.
@@ -52,7 +51,7 @@ impl<'a> Offer<'a> {
         &self,
         suite: impl Suite,
         e: &DhSecret,
-        credential: &Credential<'_>,
+        secret: Option<&DeviceSecret<'_>>,
         drbg: &mut Drbg,
         ct_v: &mut [u8],
         secrets: &mut Secrets,
@@ -64,7 +63,7 @@ impl<'a> Offer<'a> {
                 .agree(e, self.share, secrets.ee.insert(SharedSecret::zeroed()))?;
         }
         if cfg!(feature = "kem-auth")
-            && let Credential::Kem { secret, .. } = credential
+            && let Some(secret) = secret
         {
             let ss_p = secrets.ss_p.insert(SharedSecret::zeroed());
             suite.kem().decaps(secret.dk, secret.z, self.ct, ss_p)?;

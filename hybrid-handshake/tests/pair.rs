@@ -14,7 +14,7 @@ use hybrid_handshake::{
     resume::{Resumption, STORED_LEN, TICKET_LEN, Ticket, TicketKey, TicketKeys},
     suite::{AnySuite, KemId, Mode, Suite, SuiteId, X25519CtruLightAscon, X25519MlKem768ChaCha20Poly1305},
 };
-use wire::{CONNACK, CONNECT, Done, Failure, NOW, Step, World, all_suites, run};
+use wire::{CONNACK, CONNECT, Done, Failure, NOW, Step, World, all_suites, answer_m1, first_flight, run};
 
 const MODES: [Mode; 3] = [Mode::Kem, Mode::Psk, Mode::Anonymous];
 
@@ -209,6 +209,28 @@ fn sessions_resume_until_the_limit() {
             })
         );
     }
+}
+
+#[test]
+fn m3_needs_no_ticket() {
+    let mut world = World::new(SuiteId::SENSOR_DEFAULT, Mode::Psk);
+    let m3 = |world: &World, with_ticket: bool| {
+        let (m1, mut await_m2, mut rng) = first_flight(world);
+        let (m2, _) = answer_m1(world, &m1, &[1; 32]).unwrap();
+        let send_m3 = await_m2.read_m2(&m2, &mut rng).unwrap();
+        let mut m3 = vec![0; 2000];
+        let written = if with_ticket {
+            send_m3.write_m3(&world.credential(), b"x", &mut rng, &mut m3)
+        } else {
+            send_m3.write_resumed_m3(b"x", &mut rng, &mut m3)
+        };
+        written.map(|(len, _)| m3[..len].to_vec())
+    };
+    assert_eq!(m3(&world, false), Err(Error::Misuse), "in mode 2");
+    let done = world.run().unwrap();
+    world.ticket = Some(next_ticket(&world, &done));
+    world.mode = Mode::Resume;
+    assert_eq!(m3(&world, false).unwrap(), m3(&world, true).unwrap());
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::{
     dh::DhSecret,
     drbg::Drbg,
     exchange::Secrets,
+    identity::DeviceSecret,
     message::{M2, Writer, m3_len},
     record::{Opener, Sealer},
     schedule::Chain,
@@ -51,11 +52,40 @@ impl<'m, S: Suite> SendM3<'m, S> {
         drbg: &mut Drbg,
         out: &mut [u8],
     ) -> Result<(usize, AwaitM4<S>), Error> {
+        if credential.mode() != self.mode {
+            return Err(Error::Misuse);
+        }
+        self.write(credential.device_secret(), connect, drbg, out)
+    }
+
+    /// [`write_m3`](Self::write_m3) with a ticket, which M3 does not depend on: where reading it takes long it need not be read again.
+    ///
+    /// # Errors
+    /// The same, [`Error::Misuse`] where M1 was made with another credential.
+    pub fn write_resumed_m3(
+        self,
+        connect: &[u8],
+        drbg: &mut Drbg,
+        out: &mut [u8],
+    ) -> Result<(usize, AwaitM4<S>), Error> {
+        if self.mode != Mode::Resume {
+            return Err(Error::Misuse);
+        }
+        self.write(None, connect, drbg, out)
+    }
+
+    fn write(
+        self,
+        secret: Option<&DeviceSecret<'_>>,
+        connect: &[u8],
+        drbg: &mut Drbg,
+        out: &mut [u8],
+    ) -> Result<(usize, AwaitM4<S>), Error> {
         let (suite, limit) = (self.suite, self.connect_limit());
         if connect.len() > limit.into() {
             return Err(Error::TooLarge { limit });
         }
-        if connect.is_empty() || credential.mode() != self.mode {
+        if connect.is_empty() {
             return Err(Error::Misuse);
         }
         let id = suite.id();
@@ -64,7 +94,7 @@ impl<'m, S: Suite> SendM3<'m, S> {
         let mut m3 = Writer::new(out, len)?;
         let ct_v = m3.slot(id.kem().ct_len())?;
         let mut secrets = Secrets::default();
-        m2.offer.answer(suite, &self.e, credential, drbg, ct_v, &mut secrets)?;
+        m2.offer.answer(suite, &self.e, secret, drbg, ct_v, &mut secrets)?;
         let await_m4 = self.seal(m2.sealed, &secrets, connect, m3)?;
         Ok((len, await_m4))
     }

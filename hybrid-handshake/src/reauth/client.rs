@@ -90,7 +90,7 @@ impl<S: Suite> AwaitOffer<S> {
         let mut answer = begin(out, ReasonCode::ContinueAuthentication, id.kem().ct_len())?;
         let ct_v = answer.slot(id.kem().ct_len())?;
         let mut secrets = Secrets::default();
-        offer.answer(suite, &e, credential, drbg, ct_v, &mut secrets)?;
+        offer.answer(suite, &e, credential.device_secret(), drbg, ct_v, &mut secrets)?;
         mixed.absorb(answer.written());
         Ok((answer.written().len(), AwaitSuccess(NewKeys::new(mixed, &secrets))))
     }
