@@ -4,9 +4,12 @@ use anyhow::Result;
 use clap::Args;
 use xshell::{Shell, cmd};
 
+use crate::test::target_folder;
+
 /// Passed on to `kemqtt-load`.
 #[derive(Args)]
 pub(crate) struct Options {
+    /// Its arguments; `cargo xtask load -- --help` lists them.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }
@@ -18,8 +21,9 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         "cargo build --locked --release -p kemqtt-broker -p kemqtt-client -p kemqtt-tests --bins"
     )
     .run()?;
-    let _binaries = shell.push_env("KEMQTT_TEST_BINARIES", crate::root().join("target/release"));
-    let (raised, program) = ("ulimit -n $(ulimit -Hn); exec \"$@\"", "target/release/kemqtt-load");
+    let folder = target_folder()?.join("release");
+    let _binaries = shell.push_env("KEMQTT_TEST_BINARIES", &folder);
+    let (raised, program) = ("ulimit -n $(ulimit -Hn); exec \"$@\"", folder.join("kemqtt-load"));
     let arguments = &options.arguments;
     Ok(cmd!(shell, "sh -c {raised} sh {program} {arguments...}").run()?)
 }

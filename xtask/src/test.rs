@@ -160,15 +160,18 @@ fn tests(images: Option<&Path>) -> Result<Summary> {
 
 /// Where `cargo test` puts the programs of the workspace.
 pub(crate) fn binaries() -> Result<PathBuf> {
+    Ok(target_folder()?.join("debug"))
+}
+
+/// The workspace's target folder, wherever the environment has put it.
+pub(crate) fn target_folder() -> Result<PathBuf> {
     let metadata = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--format-version", "1"])
         .current_dir(crate::root())
         .output()?;
     let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout)?;
-    let target = metadata["target_directory"]
-        .as_str()
-        .context("cargo metadata names no target directory")?;
-    Ok(Path::new(target).join("debug"))
+    let target = metadata["target_directory"].as_str();
+    Ok(target.context("cargo metadata names no target directory")?.into())
 }
 
 impl Summary {
