@@ -1,6 +1,7 @@
 //! Key generation, encapsulation and decapsulation of every parameter set, next to other implementations of the same one.
 //!
-//! All of them run on one core with portable code, except `libcrux`, which may choose vector code for this machine.
+//! All of them run on one core. Ours and `libcrux` choose vector code for this machine, the others are portable code; so is
+//! ours with `--cfg kemqtt_portable` in `RUSTFLAGS`.
 
 use core::hint::black_box;
 use std::time::Duration;

@@ -51,8 +51,9 @@ pub trait Arith: Copy {
     /// Inverse NTT (algorithm 10) of a sum of at most four products. Out: |c| < 4 Q.
     fn inverse_ntt(self, p: &mut Poly);
 
-    /// `acc` += a b in T_q (algorithm 11), with a factor, on the coefficients from `first` on: as many as `a` has, a multiple of
-    /// 4 like `first`. In: 0 <= a < 4096.
+    /// `acc` += a b in T_q (algorithm 11), with a factor, on the coefficients from `first` on: as many as `a` has. Both numbers
+    /// are multiples of what the conversions give at a time: of 4 on AVR, of [`PIECE`](crate::poly::PIECE) elsewhere.
+    /// In: 0 <= a < 4096.
     fn basemul_acc(self, acc: &mut Poly, a: &[i16], b: &Poly, first: usize);
 
     /// From the form of `ntt` to that of a product of canonical polynomials.
@@ -70,7 +71,9 @@ pub trait Arith: Copy {
 
 /// Arithmetic, with what else is worth a whole polynomial at a time. The provided methods are those of every target's [`Native`].
 pub trait Backend: Arith {
+    /// Where the entries of a matrix come from.
     type Matrix<'a>: Matrix;
+    /// Where the noise of a seed comes from.
     type Noise<'a>: Noise;
 
     /// The matrix of `k` rows and columns.

@@ -1,4 +1,4 @@
-//! K-PKE (FIPS 203 section 5), with one entry of the matrix at a time. On AVR its functions are not inlined, so that their
+//! K-PKE (FIPS 203 section 5), with one entry of the matrix at a time, wherever the backend has it from. On AVR its functions are not inlined, so that their
 //! polynomials leave the stack before the hashes after them; other compilers share the places by themselves.
 
 use kem_core::ct::{CtSink, Emit};

@@ -35,6 +35,7 @@ impl<'a> Matrix<'a> {
         }
     }
 
+    /// Fills the batch, from this entry on.
     fn draw(&mut self, first: usize) {
         self.drawn = first..self.k.pow(2).min(first + 4);
         let seeds: [[u8; 34]; 4] = core::array::from_fn(|i| {
@@ -103,6 +104,7 @@ impl<'a> Noise<'a> {
         }
     }
 
+    /// Fills the batch with so many blocks of each stream, from this nonce on.
     fn draw(&mut self, first: u8, blocks: usize) {
         self.drawn = first..self.end.min(first + 4);
         self.blocks = blocks;
