@@ -300,6 +300,15 @@ impl ReauthSecret {
         .resume()
     }
 
+    /// Takes it out of a session that stays where it lies, and leaves zeros, with which no broker goes on.
+    pub fn take(&mut self) -> Self {
+        let spent = Self {
+            rk: Secret([0; 32]),
+            th: [0; 32],
+        };
+        core::mem::replace(self, spent)
+    }
+
     /// rk.
     pub const fn expose(&self) -> &[u8; 32] {
         &self.rk.0

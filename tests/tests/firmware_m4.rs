@@ -11,3 +11,8 @@ const IMAGE: Image = Image {
     broker_key: "mlkem512/x25519",
     nv_len: 8192,
 };
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_change_between_readings() -> anyhow::Result<()> {
+    kemqtt_tests::scenarios::keys_change_between_readings(&kemqtt_tests::Field::new(IMAGE).await?).await
+}

@@ -31,6 +31,9 @@ pub(crate) struct Options {
     /// Messages to publish.
     #[arg(long, default_value_t = 3)]
     messages: u32,
+    /// Let the node re-authenticate behind its first message, and end with that instead: one more row, the sum of its three steps.
+    #[arg(long, conflicts_with = "messages")]
+    reauthenticate: bool,
     /// Clock in MHz, which turns cycles into time; by default that of the simulated board, 16 or 20.
     #[arg(long)]
     mhz: Option<f64>,
@@ -94,6 +97,10 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         image.suite
     );
     let in_qemu = options.simulator == Simulator::Qemu;
+    ensure!(
+        !options.reauthenticate || (board == Board::CortexM4 && !in_qemu),
+        "the images for STM32L4R5 in our model re-authenticate when asked"
+    );
     ensure!(!in_qemu || board == Board::CortexM4, "QEMU has no {}", board.mcu());
     let kem_auth = options.mode == Mode::Kem;
     let elf = if in_qemu {
@@ -110,7 +117,7 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         broker.wait()?;
         return done;
     }
-    let events = home.node(&simulator, &elf, options.messages);
+    let events = home.node(&simulator, &elf, options);
     // It has nothing to lose: the registry goes as well.
     broker.kill()?;
     broker.wait()?;
@@ -258,22 +265,22 @@ impl Home {
     }
 
     /// The events of one session.
-    fn node(&self, simulator: &Path, elf: &Path, messages: u32) -> Result<String> {
+    fn node(&self, simulator: &Path, elf: &Path, options: &Options) -> Result<String> {
+        let messages = options.messages.to_string();
+        let until = if options.reauthenticate {
+            ["--until", "reauth ", "--reauthenticate-at", "pub 0"]
+        } else {
+            ["--until", "pub ", "--times", &messages]
+        };
         let output = Command::new(simulator)
             .args(["node", "--broker", &self.address, "--nv", &self.file("node.nv")])
-            .args([
-                "--until",
-                "pub ",
-                "--times",
-                &messages.to_string(),
-                "--max-seconds",
-                "300",
-            ])
+            .args(until)
+            .args(["--max-seconds", "300"])
             .arg(elf)
             .stderr(Stdio::inherit())
             .output()?;
         let events = String::from_utf8(output.stdout)?;
-        ensure!(output.status.success(), "the node published too little:\n{events}");
+        ensure!(output.status.success(), "the node did too little:\n{events}");
         Ok(events)
     }
 }

@@ -27,7 +27,7 @@ pub const CONNECT_LEN: usize = 128;
 /// pre-shared key.
 ///
 /// ```text
-/// flight   M1, until box2 verifies | M3 and the inner CONNECT | record out, record in, inner packet
+/// flight   M1, until box2 verifies | M3 and the inner CONNECT | records out and in, inner packet
 /// work     broker key, while M1 is made | M2 | M4 | control messages
 /// key      the device key
 /// ```
@@ -82,7 +82,7 @@ pub const fn flight_len(suite: SuiteId, broker_kem: KemId) -> usize {
             m1_len(suite, Mode::Resume, broker_kem),
         );
     let m3 = auth_len(m3_len(suite, CONNECT_LEN) as u16) as usize + CONNECT_LEN;
-    max(max(m1, m3), SESSION_LEN)
+    max(max(m1, m3), session_len(suite))
 }
 
 /// Length of the incoming half: the broker key, M2 with the frame of its last piece, M4, or a NEXT-KEY. `kem_auth`: the
@@ -102,8 +102,29 @@ pub const fn credential_len(suite: SuiteId, dk_len: usize) -> usize {
 /// Length of a record at the limit.
 pub(crate) const RECORD_LEN: usize = HEADROOM + RECORD_LIMIT as usize + TAG_LEN;
 
-/// Record out, record in, inner packet.
-pub(crate) const SESSION_LEN: usize = HEADROOM + INNER_LIMIT + TAG_LEN + RECORD_LEN + INNER_LIMIT;
+/// Where the parts of a session begin: record out, record in, inner packet. With re-authentication the record out is the last,
+/// and has the rest of the buffer: its longest message is made there while the other two are in use.
+pub(crate) const OUT: usize = if cfg!(feature = "reauth") {
+    RECORD_LEN + INNER_LIMIT
+} else {
+    0
+};
+pub(crate) const IN: usize = if cfg!(feature = "reauth") { 0 } else { OUT_LEN };
+pub(crate) const INNER: usize = IN + RECORD_LEN;
+
+/// Length of a record out.
+pub(crate) const OUT_LEN: usize = HEADROOM + INNER_LIMIT + TAG_LEN;
+
+/// All three.
+const fn session_len(suite: SuiteId) -> usize {
+    let answer = HEADER_LEN + 1 + suite.kem().ct_len();
+    let out = if cfg!(feature = "reauth") && answer > INNER_LIMIT {
+        HEADROOM + answer + TAG_LEN
+    } else {
+        OUT_LEN
+    };
+    out + RECORD_LEN + INNER_LIMIT
+}
 
 /// Packet bytes around M1 at most: type, length, header, properties' length, two properties, empty client id.
 const CONNECT_OVERHEAD: usize = 1 + 2 + 10 + 2 + 10 + 2;

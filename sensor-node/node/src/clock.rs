@@ -37,6 +37,8 @@ pub enum Phase {
     Record,
     /// Nothing to do but wait: for an acknowledgement, the next sample or the next attempt.
     Idle,
+    /// A step of a re-authentication is made.
+    Reauth,
     /// Self-test: encapsulation of the suite's KEM.
     KatKem = 0x10,
     /// Self-test: encapsulation of the broker key's KEM.

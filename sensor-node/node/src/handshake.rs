@@ -89,7 +89,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
             credential,
             floor: Some(id),
             limits: ClientLimits::new(RECORD_LIMIT, PACKET_LIMIT)?,
-            capabilities: Capabilities::TICKETS.with(Capabilities::KEY_NEWS),
+            capabilities: CAPABILITIES,
         };
         let mode = credential.mode();
         let m1_len = m1_len(id, mode, self.broker_kem.id());
@@ -347,8 +347,18 @@ fn write_connect(id: &str, level: Level, options: &Options<'_>, out: &mut [u8]) 
     connect.write(out)
 }
 
+/// What a device can do.
+const CAPABILITIES: Capabilities = {
+    let always = Capabilities::TICKETS.with(Capabilities::KEY_NEWS);
+    if cfg!(feature = "reauth") {
+        always.with(Capabilities::REAUTH)
+    } else {
+        always
+    }
+};
+
 /// How long a flight of the broker may take. It gives a client as long between M2 and M3.
-const FLIGHT_MS: u32 = 30_000;
+pub(crate) const FLIGHT_MS: u32 = 30_000;
 
 /// An M1 that no M2 has answered for this long is not sent again.
 const BURN_MS: u32 = 24 * 60 * 60 * 1000;

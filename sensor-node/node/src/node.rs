@@ -18,6 +18,7 @@ use crate::{
     clock::Deadline,
     divide::divide,
     handshake::Origin,
+    session::Reauth,
     store::{DEVICE_FIXED_LEN, Kind, Settings, StoreError},
 };
 
@@ -66,6 +67,7 @@ pub struct Node<'a, S: Suite, B, L, C, N> {
     pub(crate) prepared: Option<Prepared<S>>,
     /// The session, while there is one.
     pub(crate) established: Option<Established<S>>,
+    pub(crate) reauth: Reauth<S>,
     pub(crate) way_out: WayOut,
     pub(crate) backoff: Backoff,
     retry_ms: u32,
@@ -104,6 +106,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
             drbg: &mut boot.drbg,
             prepared: None,
             established: None,
+            reauth: Reauth::new(),
             way_out: WayOut::default(),
             backoff: Backoff::default(),
             retry_ms: 0,

@@ -6,6 +6,8 @@ use hybrid_handshake::{
     suite::{KemScheme, Suite},
 };
 
+#[cfg(feature = "reauth")]
+use crate::Session;
 use crate::{
     Arena, Board, Boot, Clock, Error, Node, Nv, Options, Outcome, Phase,
     clock::Deadline,
@@ -96,6 +98,10 @@ where
         let mut session = self.node.connect(&options)?;
         let how = if session.is_resumed() { "resumed" } else { "full" };
         session.node().board.link.log(&["up", how]);
+        #[cfg(feature = "reauth")]
+        session.reauthenticate_after(REAUTH_RECORDS);
+        #[cfg(feature = "reauth")]
+        let mut told = 0;
         loop {
             let mut reading = Text::<32>::default();
             let (number, value) = (Decimal::new(self.published), Decimal::new(sample().into()));
@@ -108,6 +114,8 @@ where
             }
             node.board.link.log(&["pub", number.as_str()]);
             self.published = self.published.wrapping_add(1);
+            #[cfg(feature = "reauth")]
+            renew(&mut session, &mut told);
             if self.once {
                 return session.disconnect();
             }
@@ -142,6 +150,27 @@ where
             self.node.board.clock.idle();
         }
         self.node.board.clock.mark(None);
+    }
+}
+
+/// Passes the host's request on, and tells when there are new keys.
+#[cfg(feature = "reauth")]
+#[inline(never)]
+fn renew<S, B, U, C, N>(session: &mut Session<'_, '_, S, B, Serial<U>, C, N>, told: &mut u32)
+where
+    S: Suite,
+    B: KemScheme,
+    U: Read + ReadReady + Write,
+    C: Clock,
+    N: Nv,
+{
+    if session.node().board.link.reauthentication_requested() {
+        session.reauthenticate();
+    }
+    let done = session.reauthentications();
+    if done != *told {
+        *told = done;
+        session.node().board.link.log(&["reauth", Decimal::new(done).as_str()]);
     }
 }
 
@@ -253,6 +282,10 @@ impl Decimal {
 
 const KEEP_ALIVE_S: u16 = 60;
 const ANSWER_MS: u32 = 20_000;
+
+/// Every half hour at a reading a second, every day and a half at one a minute.
+#[cfg(feature = "reauth")]
+const REAUTH_RECORDS: u32 = 4096;
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,11 @@
 
 mod control;
 mod packets;
+#[cfg(feature = "reauth")]
+mod reauth;
+#[cfg(not(feature = "reauth"))]
+#[path = "session/no_reauth.rs"]
+mod reauth;
 
 use core::num::NonZeroU16;
 
@@ -17,6 +22,8 @@ use hybrid_handshake::{
 };
 
 use crate::{Clock, Error, Link, Node, Nv, Outcome, Phase, clock::Deadline, handshake::Origin};
+
+pub(crate) use reauth::Reauth;
 
 /// A session in which one can publish and subscribe. After an error it is over: drop it, wait
 /// [`Node::retry_ms`](crate::Node::retry_ms), connect again.
@@ -56,6 +63,7 @@ pub enum Event<'e> {
 impl<'n, 'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'n, 'a, S, B, L, C, N> {
     pub(crate) fn new(node: &'n mut Node<'a, S, B, L, C, N>, origin: Origin, keep_alive_s: u16) -> Self {
         let sent_ms = node.board.clock.now_ms();
+        node.reauth = Reauth::new();
         let options = node
             .established
             .as_ref()

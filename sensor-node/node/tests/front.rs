@@ -51,7 +51,7 @@ impl Realm {
     }
 }
 
-/// A full session, a resumed one, and a message to itself in each.
+/// A full session and a resumed one, with a message to itself and a re-authentication in each.
 fn talk<K: NamedKem, A: FixedAead, P: FixedProfile, B: NamedKem>(realm: &Realm, store: NvStore<Memory>) {
     let mut store = store;
     let mut boot = Boot::new(&mut store, &[7; 32]).unwrap();
@@ -81,6 +81,11 @@ fn talk<K: NamedKem, A: FixedAead, P: FixedProfile, B: NamedKem>(realm: &Realm, 
                 other => panic!("{other:?}"),
             }
         }
+        assert!(session.reauthenticate());
+        while session.reauthentications() == 0 {
+            assert_eq!(session.poll(100).unwrap(), None);
+        }
+        session.publish_acknowledged(&topic, b"new keys", 10_000).unwrap();
         session.disconnect().unwrap();
     }
 }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use kemqtt_node::link::{ESCAPE, ToDevice};
 use serde::Serialize;
 
 use crate::{
@@ -73,7 +74,8 @@ pub enum End {
     Firmware(Stop),
 }
 
-/// Runs the node until then. `report` sees every event, and the machine as it is at that moment.
+/// Runs the node until then. `report` sees every event, and the machine as it is at that moment, and may ask the node for
+/// something.
 ///
 /// The simulators outrun the chips, the broker and the network do not: while the core sleeps or its firmware waits for the
 /// broker, the node's time passes no faster than `idle_speed` says.
@@ -85,7 +87,7 @@ pub fn run<M: Machine>(
     bridge: &mut Bridge,
     until: &Until,
     idle_speed: IdleSpeed,
-    mut report: impl FnMut(&mut M, Event) -> Result<()>,
+    mut report: impl FnMut(&mut M, Event) -> Result<Option<ToDevice>>,
 ) -> Result<End> {
     let slice = (u64::from(machine.frequency()) / SLICES_A_SECOND).max(1);
     let mut pace = Pace::default();
@@ -108,7 +110,9 @@ pub fn run<M: Machine>(
             if let (Event::Log { text }, Some((wanted, _))) = (&event, &until.log) {
                 lines += u32::from(text.starts_with(wanted.as_str()));
             }
-            report(machine, event)?;
+            if let Some(request) = report(machine, event)? {
+                to_node.extend([ESCAPE, request as u8]);
+            }
         }
         if until.log.as_ref().is_some_and(|(_, times)| lines >= *times) {
             return Ok(End::Log);

@@ -40,6 +40,14 @@ impl Events {
         marks.filter_map(|event| event["cycles"].as_u64()).collect()
     }
 
+    /// The first bytes of the packets that the node has sent since the last log line that starts so.
+    pub fn sent_since(&self, text: &str) -> Vec<u64> {
+        let is_line = |event: &Value| event["text"].as_str().is_some_and(|line| line.starts_with(text));
+        let since = self.0.iter().rposition(is_line).unwrap_or(self.0.len());
+        let sent = self.0[since..].iter().filter(|event| event["event"] == "sent");
+        sent.filter_map(|event| event["first"].as_u64()).collect()
+    }
+
     /// How often the node was reset by its watchdog.
     pub fn resets(&self) -> Option<u64> {
         self.of("end").last()?["resets"].as_u64()

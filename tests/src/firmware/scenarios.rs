@@ -31,6 +31,29 @@ pub async fn readings_arrive_and_survive_a_restart(field: &Field) -> Result<()> 
     Ok(())
 }
 
+/// The node is asked to re-authenticate between two readings, and goes on under new keys in the same session.
+///
+/// # Errors
+/// When it does not.
+pub async fn keys_change_between_readings(field: &Field) -> Result<()> {
+    let mut broker = field.start_broker().await?;
+    let mut node = field.start_node(&["--reauthenticate-at", "pub 1"])?;
+    node.logs("reauth 1").await?;
+    broker.logs("re-authenticated device=\"node\"").await?;
+    let published = |node: &Peer| {
+        let events = Events::parse_running(&node.log());
+        events.log().iter().filter(|line| line.starts_with("pub ")).count()
+    };
+    let last = published(&node) + 2;
+    node.logs(&format!("\"pub {last}\"")).await?;
+    let events = Events::parse_running(&node.log());
+    ensure!(events.connections().len() == 1 && !events.logged("down "), "{events:?}");
+    // Records with the other key phase: only the broker with the new keys acknowledges what is in them.
+    let sent = events.sent_since("reauth 1");
+    ensure!(!sent.is_empty() && sent.iter().all(|first| *first == 1), "{events:?}");
+    Ok(())
+}
+
 /// The node moves to the next broker key while it works, and is at home when the old one is forgotten.
 ///
 /// # Errors

@@ -88,7 +88,7 @@ impl Image {
 
     /// The same for the memory of QEMU's mps2-an386.
     pub(crate) fn build_for_qemu(&self, shell: &Shell, kem_auth: bool) -> Result<PathBuf> {
-        self.build_with(shell, "", kem_auth, "-qemu")
+        self.build_with(shell, ",reauth", kem_auth, "-qemu")
     }
 
     /// Lints the firmware crate as this image has it. What it depends on has been built for the image, or is now and serves it
@@ -161,7 +161,7 @@ impl Board {
     fn feature(self) -> &'static str {
         match self {
             Self::Avr => "",
-            Self::CortexM4 => ",board-l4r5",
+            Self::CortexM4 => ",reauth,board-l4r5",
         }
     }
 

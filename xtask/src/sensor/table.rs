@@ -55,7 +55,7 @@ pub(super) fn rows(prefix: &str, events: &str, sizes: &Sizes) -> Result<Vec<Row>
         .map(serde_json::from_str)
         .collect::<Result<Vec<Event>, _>>()?;
     let mut rows = Vec::new();
-    for (id, phase) in PHASES {
+    let marks = |id: u8| {
         let marks = events.iter().filter_map(|event| match event {
             Event::Mark {
                 id: found,
@@ -64,7 +64,10 @@ pub(super) fn rows(prefix: &str, events: &str, sizes: &Sizes) -> Result<Vec<Row>
             } if *found == id => Some((*cycles, *peak)),
             _ => None,
         });
-        let (mut cycles, peaks): (Vec<u64>, Vec<u64>) = marks.unzip();
+        marks.unzip::<u64, u64, Vec<_>, Vec<_>>()
+    };
+    for (id, phase) in PHASES {
+        let (mut cycles, peaks) = marks(id);
         ensure!(!cycles.is_empty(), "the image never marked the phase {phase}");
         cycles.sort_unstable();
         rows.push(Row {
@@ -87,6 +90,17 @@ pub(super) fn rows(prefix: &str, events: &str, sizes: &Sizes) -> Result<Vec<Row>
         bytes: parts().map(|row| row.bytes).sum(),
     };
     rows.push(whole);
+    let (steps, peaks) = marks(REAUTH);
+    if let Some(stack) = peaks.into_iter().max() {
+        rows.push(Row {
+            name: format!("{prefix}/reauth"),
+            cycles: steps.into_iter().sum(),
+            stack,
+            flash: sizes.flash,
+            ram: sizes.ram,
+            bytes: 0,
+        });
+    }
     Ok(rows)
 }
 
@@ -152,6 +166,9 @@ const PHASES: [(u8, &str); 7] = [
     (9, "record"),
 ];
 
+/// The steps of a re-authentication, where there is one.
+const REAUTH: u8 = 11;
+
 const RECORD: u8 = 0;
 const CONNECT: u8 = 1;
 const CONNACK: u8 = 2;
@@ -205,6 +222,16 @@ mod tests {
             row("p/handshake", 3110, 300, 2246),
         ];
         assert_eq!(rows, wanted);
+    }
+
+    #[test]
+    fn the_steps_of_a_reauthentication_are_one_row() {
+        let steps = [(100, 500), (700, 600), (10, 400)]
+            .map(|(cycles, peak)| format!(r#"{{"event":"mark","id":11,"cycles":{cycles},"stack":1,"peak":{peak}}}"#));
+        let events = format!("{EVENTS}\n{}", steps.join("\n"));
+        let rows = rows("p", &events, &Sizes { flash: 5, ram: 6 }).expect("a whole session");
+        let row = rows.last().expect("a row");
+        assert_eq!((row.name.as_str(), row.cycles, row.stack), ("p/reauth", 810, 600));
     }
 
     #[test]

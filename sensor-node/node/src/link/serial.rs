@@ -3,6 +3,7 @@
 //! ```text
 //! device -> host   DB 4F open   DB 43 close   DB 4C text 0A log line   DB 44 a DB of the stream
 //! host -> device   DB 55 up     DB 58 closed  DB 54 run the self-test  DB 44 a DB of the stream
+//!                  DB 52 re-authenticate, to an image that can
 //! ```
 //!
 //! Everything else is the stream. The device forgets what comes between its 4F and the host's 55.
@@ -40,6 +41,8 @@ pub enum ToDevice {
     Closed = b'X',
     /// Run the self-test when idle.
     SelfTest = b'T',
+    /// Re-authenticate; an image without the feature `reauth` knows no such request.
+    Reauthenticate = b'R',
     /// 0xDB itself.
     Literal = b'D',
 }
@@ -53,6 +56,8 @@ pub struct Serial<U> {
     peeked: Option<u8>,
     escaped: bool,
     self_test: bool,
+    #[cfg(feature = "reauth")]
+    reauth: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +77,8 @@ impl<U: Read + ReadReady + Write> Serial<U> {
             peeked: None,
             escaped: false,
             self_test: false,
+            #[cfg(feature = "reauth")]
+            reauth: false,
         }
     }
 
@@ -107,6 +114,12 @@ impl<U: Read + ReadReady + Write> Serial<U> {
         core::mem::take(&mut self.self_test)
     }
 
+    /// Whether the host has asked for a re-authentication since the last call.
+    #[cfg(feature = "reauth")]
+    pub const fn reauthentication_requested(&mut self) -> bool {
+        core::mem::replace(&mut self.reauth, false)
+    }
+
     /// The UART.
     pub const fn uart(&mut self) -> &mut U {
         &mut self.uart
@@ -125,6 +138,8 @@ impl<U: Read + ReadReady + Write> Serial<U> {
             UP if self.state == State::Dialing => self.state = State::Up,
             CLOSED => self.state = State::Down,
             SELF_TEST => self.self_test = true,
+            #[cfg(feature = "reauth")]
+            REAUTHENTICATE => self.reauth = true,
             LITERAL if self.state == State::Up => return Ok(Some(ESCAPE)),
             UP | LITERAL => {}
             _ => return Err(SerialError::Escape),
@@ -136,6 +151,8 @@ impl<U: Read + ReadReady + Write> Serial<U> {
 const UP: u8 = ToDevice::Up as u8;
 const CLOSED: u8 = ToDevice::Closed as u8;
 const SELF_TEST: u8 = ToDevice::SelfTest as u8;
+#[cfg(feature = "reauth")]
+const REAUTHENTICATE: u8 = ToDevice::Reauthenticate as u8;
 const LITERAL: u8 = ToDevice::Literal as u8;
 
 impl<U: Read + ReadReady + Write> Link for Serial<U> {

@@ -4,11 +4,15 @@ use hybrid_handshake::{
     Error as Handshake, Established,
     control::Message,
     identity::{BrokerKey, DeviceId},
+    record::Content,
     resume::{TICKET_LEN, Ticket},
     suite::{KemScheme, Mode, Suite},
 };
 
-use super::Session;
+use super::{
+    Session,
+    reauth::{Turn, places},
+};
 use crate::{Clock, Error, Link, Nv, NvStore, Outcome, divide::divide, handshake::Origin, store::StoreError};
 
 impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, C, N> {
@@ -20,9 +24,10 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
         }
         let now_s = divide(self.node.board.clock.now_ms(), 1000).0;
         let node = &mut *self.node;
-        let text = node.buffers.flight.get(text.0..text.1).unwrap_or_default();
+        let (records, out) = places(node.buffers.flight);
+        let text = records.get(text.0..text.1).unwrap_or_default();
         let mut messages = self.control.record(text, now_s)?;
-        let mut failed = None;
+        let (mut failed, mut answer) = (None, None);
         loop {
             let message = match messages.next(node.buffers.work) {
                 Ok(Some(message)) => message,
@@ -35,10 +40,27 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
                 }
                 Err(error) => return Err(error.into()),
             };
+            let established = node.established.as_mut().ok_or(Error::Closed)?;
+            if let Message::Reauth(message) = message {
+                let turn = Turn {
+                    clock: &mut node.board.clock,
+                    suite: &node.suite,
+                    settings: node.settings,
+                    drbg: node.drbg,
+                    key: node.buffers.key,
+                    established,
+                };
+                // The next one would be the broker's answer to what has not been sent.
+                if answer.is_some() {
+                    return Err(Handshake::UnexpectedPacket.into());
+                }
+                answer = Some(node.reauth.step(&message, turn, out)?);
+                continue;
+            }
             let mut keeper = Keeper {
                 store: &mut node.board.store,
                 origin: self.origin,
-                established: node.established.as_ref().ok_or(Error::Closed)?,
+                established,
                 ignored: &mut node.ignored_successors,
                 device: node.settings.id,
             };
@@ -47,7 +69,10 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
         if let Some(error) = failed {
             node.note::<()>(Err(error));
         }
-        Ok(())
+        match answer {
+            Some(len) => self.send(Content::Control, len),
+            None => Ok(()),
+        }
     }
 }
 
@@ -72,7 +97,7 @@ impl<S: Suite, N: Nv> Keeper<'_, S, N> {
                 Ok(())
             }
             Message::NextKey(key) => self.next_key(key),
-            Message::Reauth(_) => Ok(()), // not in the options, so the reader refuses it
+            Message::Reauth(_) => Ok(()), // handled where there is room for the answer
         }
     }
 

@@ -11,14 +11,10 @@ use hybrid_handshake::{
 use super::Session;
 use crate::{
     Clock, Error, Link, Nv, Outcome, Phase,
-    arena::{INNER_LIMIT, RECORD_LEN},
+    arena::{IN, INNER, INNER_LIMIT, OUT},
     clock::Deadline,
     wire::Wire,
 };
-
-/// Where the three parts begin.
-const IN: usize = HEADROOM + INNER_LIMIT + TAG_LEN;
-const INNER: usize = IN + RECORD_LEN;
 
 impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, C, N> {
     /// Writes one packet, seals it and sends it, in as many records as the peer's limit asks for. A packet that cannot be
@@ -28,19 +24,24 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
         packet: impl FnOnce(Level, &mut [u8]) -> Result<usize, Handshake>,
     ) -> Outcome<(), L, N> {
         let level = self.level();
-        let place = self.node.buffers.flight.get_mut(HEADROOM..HEADROOM + INNER_LIMIT);
+        let place = self
+            .node
+            .buffers
+            .flight
+            .get_mut(OUT + HEADROOM..OUT + HEADROOM + INNER_LIMIT);
         let len = packet(level, place.unwrap_or_default())?;
-        self.send(len).map_err(|error| self.ended(error))
+        self.send(Content::Data, len).map_err(|error| self.ended(error))
     }
 
+    /// Seals and sends the `len` bytes behind the headroom of the record out; an empty record if there are none.
     #[inline(never)]
-    fn send(&mut self, len: usize) -> Outcome<(), L, N> {
+    pub(super) fn send(&mut self, content: Content, len: usize) -> Outcome<(), L, N> {
         let node = &mut *self.node;
-        let out = node.buffers.flight.get_mut(..IN).unwrap_or_default();
+        let out = node.buffers.flight.get_mut(OUT..).unwrap_or_default();
         let sealer = &mut node.established.as_mut().ok_or(Error::Closed)?.sealer;
         let limit = usize::from(sealer.limit());
         let mut start = 0;
-        while start < len {
+        loop {
             let piece = limit.min(len - start);
             let place = out.get_mut(start..).unwrap_or_default();
             // The tag covers the beginning of the next piece, and the header the end of the last one, which is sent.
@@ -48,7 +49,7 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
                 .get(HEADROOM + piece..)
                 .and_then(|rest| rest.first_chunk::<TAG_LEN>())
                 .copied();
-            let record = sealer.seal(Content::Data, place, piece as u16)?;
+            let record = sealer.seal(content, place, piece as u16)?;
             let mut wire = Wire {
                 link: &mut node.board.link,
                 clock: &mut node.board.clock,
@@ -60,7 +61,11 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
             if let (Some(covered), Some(behind)) = (covered, behind) {
                 *covered = behind;
             }
+            node.reauth.count();
             start += piece;
+            if start >= len {
+                break;
+            }
         }
         self.sent_ms = self.node.board.clock.now_ms();
         Ok(())
@@ -83,6 +88,7 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
                 self.used = true;
                 return Ok(Some(len));
             }
+            self.renew()?;
             if !self.wait(deadline)? {
                 return Ok(None);
             }
@@ -126,6 +132,7 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
             if deadline.has_passed(&mut self.node.board.clock) {
                 return Ok(false);
             }
+            self.renew()?;
             self.keep_alive()?;
             self.node.board.clock.idle();
         }
@@ -173,6 +180,7 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
         let text = (from, from + opened.text.len());
         let content = opened.content;
         node.board.clock.mark(None);
+        self.node.reauth.count();
         match content {
             Content::Data => self.text = text,
             Content::Control => self.control_record(text)?,

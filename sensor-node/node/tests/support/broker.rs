@@ -6,7 +6,7 @@ use embedded_io::{ErrorKind, ErrorType, Read, ReadReady, Write};
 use hybrid_handshake::{
     Established,
     broker::{AwaitM1, AwaitM3, Claim, Decoy, Enrolled, M2Params},
-    control::{self, Kind},
+    control::{self, Kind, Message, Reader, Receiver},
     dh::DhSecret,
     drbg::Drbg,
     identity::{BrokerKey, BrokerSecret, DecoySecret, DeviceSecret, Fingerprint, Psk, PublicKey, generate_key},
@@ -16,9 +16,10 @@ use hybrid_handshake::{
         ReasonCode,
         outer::{FromClient, Pieces, frame_auth, frame_connack, read_connect, read_from_client},
     },
+    reauth::{broker as renewal, message_len},
     record::{Content, HEADROOM},
     resume::{Resumption, TicketKey, TicketKeys},
-    suite::{AnyKem, AnySuite, Group, KemId, KemScheme, Mode},
+    suite::{AnyKem, AnySuite, Group, KemId, KemScheme, Mode, Suite},
 };
 use kemqtt_node::Link;
 
@@ -65,6 +66,8 @@ pub enum Down {
     M2,
     M4,
     Record,
+    /// A message of a re-authentication, before it is sealed.
+    Reauth,
 }
 
 pub type Bend = Box<dyn FnMut(Down, &mut Vec<u8>)>;
@@ -76,6 +79,7 @@ pub struct Broker {
     pub device: Option<KeyPair>,
     pub tickets: Option<TicketKeys>,
     pub limits: BrokerLimits,
+    pub options: Capabilities,
     pub connack: ReasonCode,
     pub successor: Option<Fingerprint>,
     pub next_key: Option<Vec<u8>>,
@@ -90,6 +94,12 @@ pub struct Broker {
     pub published: Vec<(String, Vec<u8>)>,
     /// PUBACK and DISCONNECT packets of the device.
     pub answers: Vec<Vec<u8>>,
+    /// The key phases of the device's records.
+    pub phases: Vec<bool>,
+    /// Re-authentications of which a record under the new keys has come.
+    pub reauthentications: u32,
+    /// The device's record after so many is lost.
+    pub lose_after: Option<usize>,
     state: State,
     received: Vec<u8>,
     inner: Vec<u8>,
@@ -101,7 +111,16 @@ enum State {
     Closed,
     AwaitConnect,
     Pieces(Vec<u8>, Pieces, Box<AwaitM3<AnySuite>>, Claim),
-    Session(Box<Established<AnySuite>>, Level),
+    Session(Box<Session>),
+}
+
+struct Session {
+    keys: Established<AnySuite>,
+    level: Level,
+    mode: Mode,
+    reader: Reader,
+    collected: Vec<u8>,
+    offered: Option<renewal::AwaitAnswer<AnySuite>>,
 }
 
 impl Broker {
@@ -112,6 +131,7 @@ impl Broker {
             device: None,
             tickets: Some(TicketKeys::new(TicketKey::from_bytes([6; 32]), None)),
             limits: BrokerLimits::default(),
+            options: Capabilities::ALL,
             connack: ReasonCode::Success,
             successor: None,
             next_key: None,
@@ -122,6 +142,9 @@ impl Broker {
             connects: vec![],
             published: vec![],
             answers: vec![],
+            phases: vec![],
+            reauthentications: 0,
+            lose_after: None,
             state: State::Closed,
             received: vec![],
             inner: vec![],
@@ -137,7 +160,13 @@ impl Broker {
 
     /// A message for the device.
     pub fn message(&mut self, topic: &str, payload: &[u8]) {
-        let State::Session(_, level) = &self.state else {
+        let packet = self.packet_of(topic, payload);
+        self.record(Content::Data, &packet);
+    }
+
+    /// That message's packet.
+    pub fn packet_of(&self, topic: &str, payload: &[u8]) -> Vec<u8> {
+        let State::Session(session) = &self.state else {
             panic!("no session")
         };
         let delivery = Delivery::AtLeastOnce(7.try_into().unwrap());
@@ -146,8 +175,9 @@ impl Broker {
             ..Publish::new(topic, payload)
         };
         let mut packet = vec![0; 2000];
-        let len = publish.write(*level, &mut packet).unwrap();
-        self.record(Content::Data, &packet[..len]);
+        let len = publish.write(session.level, &mut packet).unwrap();
+        packet.truncate(len);
+        packet
     }
 
     fn down(&mut self, what: Down, mut bytes: Vec<u8>) {
@@ -157,11 +187,12 @@ impl Broker {
         self.out.extend(bytes);
     }
 
-    fn record(&mut self, content: Content, text: &[u8]) {
-        let State::Session(session, _) = &mut self.state else {
+    /// Seals bytes of the MQTT stream or of the control stream.
+    pub fn record(&mut self, content: Content, text: &[u8]) {
+        let State::Session(session) = &mut self.state else {
             panic!("no session")
         };
-        let sealer = &mut session.sealer;
+        let sealer = &mut session.keys.sealer;
         let limit = usize::from(sealer.limit());
         let mut records = vec![];
         for piece in text.chunks(limit) {
@@ -241,7 +272,7 @@ impl Broker {
             },
             now: NOW,
             limits: self.limits,
-            options: Capabilities::ALL,
+            options: self.options,
         };
         let packet_limit = send_m2.limits().packet();
         let mut m2 = vec![0; m2_len(header.suite(), header.mode())];
@@ -285,7 +316,14 @@ impl Broker {
             .last()
             .map(|(_, m1)| M1Header::parse(m1).unwrap().kid())
             .unwrap();
-        self.state = State::Session(Box::new(session), level);
+        self.state = State::Session(Box::new(Session {
+            reader: Reader::new(Receiver::Broker, session.options),
+            keys: session,
+            level,
+            mode: if self.device.is_some() { Mode::Kem } else { Mode::Psk },
+            collected: vec![0; 4200],
+            offered: None,
+        }));
         if let Some(tickets) = &self.tickets {
             let resumption = Resumption::after(claim, 0, NOW);
             let mut ticket = [0; TICKET_LEN];
@@ -311,20 +349,38 @@ impl Broker {
 
     /// Opens one record and answers the packet in it.
     fn session(&mut self) -> bool {
-        let State::Session(session, level) = &mut self.state else {
+        let State::Session(session) = &mut self.state else {
             return false;
         };
-        let level = *level;
-        let needed = session.opener.needed(&self.received).unwrap();
+        let opener = &mut session.keys.opener;
+        let needed = opener.needed(&self.received).unwrap();
         let needed = match self.received.get(..needed) {
-            Some(start) => session.opener.needed(start).unwrap(),
+            Some(start) => opener.needed(start).unwrap(),
             None => return false,
         };
         if self.received.len() < needed {
             return false;
         }
         let mut record: Vec<u8> = self.received.drain(..needed).collect();
-        let text = session.opener.open(&mut record).unwrap().text.to_vec();
+        self.lose_after = match self.lose_after {
+            Some(0) => {
+                self.lose_after = None;
+                return true;
+            }
+            other => other.map(|after| after - 1),
+        };
+        self.phases.push(record[0] & 1 == 1);
+        let awaited = opener.awaits_rekey();
+        let Ok(opened) = opener.open(&mut record) else {
+            self.state = State::Closed;
+            return false;
+        };
+        let (content, text, level) = (opened.content, opened.text.to_vec(), session.level);
+        self.reauthentications += u32::from(awaited && !opener.awaits_rekey());
+        if content == Content::Control {
+            self.control_record(&text);
+            return true;
+        }
         self.inner.extend(text);
         while let Ok(Some(header)) = FixedHeader::read(&self.inner)
             && self.inner.len() >= header.packet_len() as usize
@@ -333,6 +389,67 @@ impl Broker {
             self.packet(header, &packet, level);
         }
         true
+    }
+
+    /// Goes on with a re-authentication.
+    fn control_record(&mut self, text: &[u8]) {
+        let State::Session(session) = &mut self.state else {
+            panic!("no session")
+        };
+        let Session {
+            keys,
+            mode,
+            reader,
+            collected,
+            offered,
+            ..
+        } = &mut **session;
+        let Some(message) = reader.record(text, 0).unwrap().next(collected).unwrap() else {
+            return;
+        };
+        let Message::Reauth(message) = message else {
+            panic!("{message:?}")
+        };
+        let mut out = vec![0; message_len(keys.suite.id(), *mode)];
+        let new_keys = match offered.take() {
+            None => {
+                let (_, m1) = self.m1s.last().unwrap();
+                let kid = M1Header::parse(m1).unwrap().kid();
+                let key = self.keys.iter().find(|key| key.broker_key().kid() == kid).unwrap();
+                let secret = BrokerSecret::new(key.broker_key(), &key.dk, &key.x).unwrap();
+                let psk = self.psk.map(Psk::from_bytes);
+                let enrolled = match (&psk, &self.device) {
+                    (_, Some(device)) => Enrolled::Kem(device.public()),
+                    (Some(psk), _) => Enrolled::Psk(psk),
+                    (None, None) => Enrolled::Unknown,
+                };
+                let request = renewal::read_request(keys.suite, keys.reauth.take(), &keys.opener, &message).unwrap();
+                let Ok((len, await_answer)) = request.write(&secret, &enrolled, &mut self.rng, &mut out) else {
+                    self.state = State::Closed;
+                    return;
+                };
+                out.truncate(len);
+                *offered = Some(await_answer);
+                None
+            }
+            Some(await_answer) => {
+                let (len, new_keys) = await_answer.finish(&message, &mut out).unwrap();
+                out.truncate(len);
+                Some(new_keys)
+            }
+        };
+        if let Some(bend) = &mut self.bend {
+            bend(Down::Reauth, &mut out);
+        }
+        self.record(Content::Control, &out);
+        let State::Session(session) = &mut self.state else {
+            panic!("no session")
+        };
+        if let Some(new_keys) = new_keys {
+            let keys = &mut session.keys;
+            new_keys.install_at_broker(&mut keys.sealer, &mut keys.opener).unwrap();
+            keys.reauth = new_keys.reauth;
+        }
     }
 
     fn packet(&mut self, header: FixedHeader, packet: &[u8], level: Level) {

@@ -11,6 +11,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use clap::Args;
+use kemqtt_node::link::ToDevice;
 use kemqtt_sim::{
     avr::{self, Avr},
     elf::{Core, Image},
@@ -42,6 +43,9 @@ pub(crate) struct Options {
     /// How many such lines.
     #[arg(long, default_value_t = 1, requires = "until")]
     times: u32,
+    /// Ask the node to re-authenticate after the first log line that starts with this.
+    #[arg(long, value_name = "TEXT")]
+    reauthenticate_at: Option<String>,
     /// Cut the power when the firmware enters this region, or some cycles later: `3` or `3+50000`.
     #[arg(long, value_name = "ID[+CYCLES]", value_parser = power_cut)]
     power_cut: Option<(u8, u64)>,
@@ -112,17 +116,22 @@ impl Options {
         let mut saved = Vec::new();
         let mut save = |machine: &mut M| keep(machine, self.nv.as_deref(), &mut saved);
         let mut out = std::io::stdout();
+        let mut ask_at = self.reauthenticate_at;
         let end = node::run(
             &mut machine,
             &mut bridge,
             &until,
             IdleSpeed(self.idle_speed),
             |machine, event| {
-                if matches!(event, Event::Log { .. }) {
+                let mut request = None;
+                if let Event::Log { text } = &event {
                     save(machine)?;
+                    let asked = ask_at.take_if(|start| text.starts_with(start.as_str()));
+                    request = asked.map(|_| ToDevice::Reauthenticate);
                 }
                 writeln!(out, "{}", serde_json::to_string(&event)?)?;
-                Ok(out.flush()?)
+                out.flush()?;
+                Ok(request)
             },
         )?;
         save(&mut machine)?;
