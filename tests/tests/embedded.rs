@@ -37,15 +37,20 @@ async fn every_qos_arrives_once_and_in_order() -> Result<()> {
             .publish("plant/value", qos, false, number.to_string())
             .await?;
     }
-    let sending = tokio::spawn(async move { sender.run_for(Duration::from_secs(3)).await });
-    for number in 0..30 {
-        let message = receiver.message().await?;
-        assert_eq!(
-            (&message.topic[..], &message.payload[..]),
-            (&b"plant/value"[..], number.to_string().as_bytes())
-        );
+    let receive = async {
+        for number in 0..30 {
+            let message = receiver.message().await?;
+            assert_eq!(
+                (&message.topic[..], &message.payload[..]),
+                (&b"plant/value"[..], number.to_string().as_bytes())
+            );
+        }
+        anyhow::Ok(())
+    };
+    tokio::select! {
+        received = receive => received?,
+        ended = sender.until(|_| false) => anyhow::bail!("the sender has ended: {ended:?}"),
     }
-    sending.await??;
     realm.front.shutdown().await;
     Ok(())
 }

@@ -84,7 +84,7 @@ impl Device {
 
 /// Lets the session of a client go on until `done`.
 async fn run_until(client: &mut Client, done: impl Fn() -> bool) -> Result<()> {
-    for _ in 0..200 {
+    for _ in 0..1200 {
         client.run_for(Duration::from_millis(25)).await?;
         if done() {
             return Ok(());
