@@ -123,14 +123,20 @@ kyber_add_cbd2:
 1:
     ld r18, Z+
     ld r19, Z+
+    ldi r26, 4
+3:
     clr r21
-    lsr r18
+    lsr r19
+    ror r18
     adc r21, r1
-    lsr r18
+    lsr r19
+    ror r18
     adc r21, r1
-    lsr r18
+    lsr r19
+    ror r18
     sbc r21, r1
-    lsr r18
+    lsr r19
+    ror r18
     sbc r21, r1
     mov r22, r21
     lsl r22
@@ -141,60 +147,8 @@ kyber_add_cbd2:
     adc r24, r22
     st Y+, r23
     st Y+, r24
-    clr r21
-    lsr r18
-    adc r21, r1
-    lsr r18
-    adc r21, r1
-    lsr r18
-    sbc r21, r1
-    lsr r18
-    sbc r21, r1
-    mov r22, r21
-    lsl r22
-    sbc r22, r22
-    ldd r23, Y+0
-    ldd r24, Y+1
-    add r23, r21
-    adc r24, r22
-    st Y+, r23
-    st Y+, r24
-    clr r21
-    lsr r19
-    adc r21, r1
-    lsr r19
-    adc r21, r1
-    lsr r19
-    sbc r21, r1
-    lsr r19
-    sbc r21, r1
-    mov r22, r21
-    lsl r22
-    sbc r22, r22
-    ldd r23, Y+0
-    ldd r24, Y+1
-    add r23, r21
-    adc r24, r22
-    st Y+, r23
-    st Y+, r24
-    clr r21
-    lsr r19
-    adc r21, r1
-    lsr r19
-    adc r21, r1
-    lsr r19
-    sbc r21, r1
-    lsr r19
-    sbc r21, r1
-    mov r22, r21
-    lsl r22
-    sbc r22, r22
-    ldd r23, Y+0
-    ldd r24, Y+1
-    add r23, r21
-    adc r24, r22
-    st Y+, r23
-    st Y+, r24
+    dec r26
+    brne 3b
     dec r25
     breq 2f
     rjmp 1b
@@ -220,18 +174,32 @@ kyber_add_cbd3:
     ld r18, Z+
     ld r19, Z+
     ld r20, Z+
+    ldi r26, 4
+3:
     clr r21
-    lsr r18
+    lsr r20
+    ror r19
+    ror r18
     adc r21, r1
-    lsr r18
+    lsr r20
+    ror r19
+    ror r18
     adc r21, r1
-    lsr r18
+    lsr r20
+    ror r19
+    ror r18
     adc r21, r1
-    lsr r18
+    lsr r20
+    ror r19
+    ror r18
     sbc r21, r1
-    lsr r18
+    lsr r20
+    ror r19
+    ror r18
     sbc r21, r1
-    lsr r18
+    lsr r20
+    ror r19
+    ror r18
     sbc r21, r1
     mov r22, r21
     lsl r22
@@ -242,72 +210,8 @@ kyber_add_cbd3:
     adc r24, r22
     st Y+, r23
     st Y+, r24
-    clr r21
-    lsr r18
-    adc r21, r1
-    lsr r18
-    adc r21, r1
-    lsr r19
-    adc r21, r1
-    lsr r19
-    sbc r21, r1
-    lsr r19
-    sbc r21, r1
-    lsr r19
-    sbc r21, r1
-    mov r22, r21
-    lsl r22
-    sbc r22, r22
-    ldd r23, Y+0
-    ldd r24, Y+1
-    add r23, r21
-    adc r24, r22
-    st Y+, r23
-    st Y+, r24
-    clr r21
-    lsr r19
-    adc r21, r1
-    lsr r19
-    adc r21, r1
-    lsr r19
-    adc r21, r1
-    lsr r19
-    sbc r21, r1
-    lsr r20
-    sbc r21, r1
-    lsr r20
-    sbc r21, r1
-    mov r22, r21
-    lsl r22
-    sbc r22, r22
-    ldd r23, Y+0
-    ldd r24, Y+1
-    add r23, r21
-    adc r24, r22
-    st Y+, r23
-    st Y+, r24
-    clr r21
-    lsr r20
-    adc r21, r1
-    lsr r20
-    adc r21, r1
-    lsr r20
-    adc r21, r1
-    lsr r20
-    sbc r21, r1
-    lsr r20
-    sbc r21, r1
-    lsr r20
-    sbc r21, r1
-    mov r22, r21
-    lsl r22
-    sbc r22, r22
-    ldd r23, Y+0
-    ldd r24, Y+1
-    add r23, r21
-    adc r24, r22
-    st Y+, r23
-    st Y+, r24
+    dec r26
+    brne 3b
     dec r25
     breq 2f
     rjmp 1b

@@ -59,12 +59,13 @@ def cbd(eta):
     begin(name, f'void (int16_t c[32], const uint8_t bytes[{size}]): adds the weight of {eta} bits less that of the next {eta}', (28, 29))
     o('movw r28, r24'); o('ldi r25, 8'); lab('1')
     for i in range(eta): o(f'ld r{18 + i}, Z+')
-    for k in range(4):
-        o('clr r21')
-        for bit in range(2*eta):
-            o(f'lsr r{18 + (2*eta*k + bit)//8}'); o(f"{'adc' if bit < eta else 'sbc'} r21, r1")
-        o('mov r22, r21'); o('lsl r22'); o('sbc r22, r22')
-        o('ldd r23, Y+0'); o('ldd r24, Y+1'); o('add r23, r21'); o('adc r24, r22'); o('st Y+, r23'); o('st Y+, r24')
+    o('ldi r26, 4'); lab('3'); o('clr r21')
+    for bit in range(2*eta):
+        for i in range(eta - 1, -1, -1): o(f"{'lsr' if i == eta - 1 else 'ror'} r{18 + i}")
+        o(f"{'adc' if bit < eta else 'sbc'} r21, r1")
+    o('mov r22, r21'); o('lsl r22'); o('sbc r22, r22')
+    o('ldd r23, Y+0'); o('ldd r24, Y+1'); o('add r23, r21'); o('adc r24, r22'); o('st Y+, r23'); o('st Y+, r24')
+    o('dec r26'); o('brne 3b')
     loop(); end(name, (28, 29))
 
 
