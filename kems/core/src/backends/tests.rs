@@ -4,11 +4,14 @@ extern crate std;
 
 use proptest::prelude::*;
 
-use super::{keccak_f1600_x4, native, portable};
+use super::{keccak_f1600_x4, native, one_by_one, portable};
 
 fn check(states: [[u64; 25]; 4]) {
     let mut together = core::array::from_fn(|i| states.map(|state| state[i]));
+    let mut apart = together;
     keccak_f1600_x4(&mut together);
+    one_by_one(&mut apart);
+    assert_eq!(apart, together);
     for (stream, state) in states.into_iter().enumerate() {
         let mut expected = state;
         portable::keccak_f1600(&mut expected);
