@@ -6,7 +6,7 @@
 mod packet;
 pub(crate) mod rumqttd;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hybrid_handshake::{
     Error, Malformed,
@@ -29,6 +29,8 @@ pub(crate) struct Guard {
     disconnected: bool,
     /// `None` where every topic is allowed.
     topics: Option<Arc<Topics>>,
+    /// What they did not allow.
+    refused: OnceLock<String>,
 }
 
 #[derive(Clone, Copy)]
@@ -58,6 +60,7 @@ impl Guard {
             stage: Stage::Pass,
             disconnected: false,
             topics: None,
+            refused: OnceLock::new(),
         }
     }
 
@@ -80,6 +83,11 @@ impl Guard {
             }
         }
         Ok(())
+    }
+
+    /// The topic or filter that the topic rules did not allow, or its start.
+    pub(crate) fn refused(&self) -> Option<&str> {
+        self.refused.get().map(String::as_str)
     }
 
     /// Whether a DISCONNECT has passed.
@@ -153,7 +161,7 @@ impl Guard {
                 })?;
                 match refused {
                     None => Ok(()),
-                    Some(filter) => Err(forbidden(topics, NOT_TO_SUBSCRIBE, filter)),
+                    Some(filter) => Err(self.forbid(NOT_TO_SUBSCRIBE, filter)),
                 }
             }
             _ => Ok(()),
@@ -163,10 +171,18 @@ impl Guard {
     fn may_publish(&self, topic: &str) -> Result<(), Violation> {
         match &self.topics {
             // An alias stands for a topic that was checked when the client set it.
-            Some(topics) if !topic.is_empty() && !topics.may_publish(topic) => {
-                Err(forbidden(topics, NOT_TO_PUBLISH, topic))
-            }
+            Some(topics) if !topic.is_empty() && !topics.may_publish(topic) => Err(self.forbid(NOT_TO_PUBLISH, topic)),
             _ => Ok(()),
+        }
+    }
+
+    /// Keeps the name for the log; a label of the metrics must not have it.
+    fn forbid(&self, what: &'static str, name: &str) -> Violation {
+        // There is no second one: the session ends.
+        let _ = self.refused.set(name.chars().take(MAX_SHOWN).collect());
+        Violation {
+            code: ReasonCode::NotAuthorized,
+            what,
         }
     }
 
@@ -216,16 +232,6 @@ fn header_bytes<'b>(header: &FixedHeader, buf: &'b mut [u8; FixedHeader::MAX_LEN
     header.write(&mut w);
     let len = w.len();
     buf.get(..len).unwrap_or_default()
-}
-
-/// The log has the name, which a label of the metrics must not have.
-fn forbidden(topics: &Topics, what: &'static str, name: &str) -> Violation {
-    let shown: String = name.chars().take(MAX_SHOWN).collect();
-    tracing::info!(device = topics.device(), name = ?shown, what, "topic policy");
-    Violation {
-        code: ReasonCode::NotAuthorized,
-        what,
-    }
 }
 
 const NOT_TO_PUBLISH: &str = "publishing not allowed";

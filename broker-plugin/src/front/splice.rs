@@ -126,7 +126,10 @@ pub(super) fn run<'a>(shared: &'a Arc<Shared>, client: &'a mut TcpStream, sessio
             }
             End::Broken | End::Inward(InwardEnd::Broken) => BROKEN,
             End::Inward(InwardEnd::Violation(violation)) => {
-                tracing::info!(code = %violation.code, what = violation.what, "client stopped by the guard");
+                tracing::info!(
+                    device = renewal.device(), code = %violation.code, what = violation.what,
+                    name = inward.refused().map(tracing::field::debug), "client stopped by the guard"
+                );
                 let label = ViolationLabel { what: violation.what };
                 shared.metrics.violations.get_or_create(&label).inc();
                 outward.disconnect(&mut backend_rx, violation.code).await;

@@ -179,6 +179,8 @@ fn topics_are_judged_however_packets_are_cut() {
                 Some(what) => {
                     assert_eq!(judged, Err((*what, ReasonCode::NotAuthorized)), "{packet:02x?}");
                     assert!(out.is_empty(), "nothing of it passes");
+                    let name = guard.refused().expect("for the log");
+                    assert!(packet.windows(name.len()).any(|part| part == name.as_bytes()), "{name}");
                 }
             }
         }

@@ -60,7 +60,6 @@ impl TopicRules {
                 .collect()
         };
         (!self.allow_everything()).then(|| Topics {
-            device: device.map(str::to_owned),
             publish: fill(&self.publish),
             subscribe: fill(&self.subscribe),
         })
@@ -76,18 +75,11 @@ pub(crate) fn is_rule(filter: &str) -> bool {
 /// What one client may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topics {
-    device: Option<String>,
     publish: Vec<String>,
     subscribe: Vec<String>,
 }
 
 impl Topics {
-    /// Whose rules these are; `None` for an anonymous client.
-    #[must_use]
-    pub fn device(&self) -> Option<&str> {
-        self.device.as_deref()
-    }
-
     /// Whether it may publish to `name`.
     #[must_use]
     pub fn may_publish(&self, name: &str) -> bool {

@@ -143,6 +143,11 @@ impl<'a> Inward<'a> {
         self.guard.as_ref().is_some_and(Guard::has_disconnected)
     }
 
+    /// What the topic rules did not allow.
+    pub(super) fn refused(&self) -> Option<&str> {
+        self.guard.as_ref().and_then(Guard::refused)
+    }
+
     /// Ends the back end's stream so that it sees everything that was written.
     pub(super) async fn close_backend(&mut self, rest: &mut ReadHalf<BoxedStream>) {
         let orderly = async {

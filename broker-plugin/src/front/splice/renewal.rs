@@ -118,6 +118,11 @@ impl<'a> Renewal<'a> {
         }
     }
 
+    /// Whose session it is; `None` for an anonymous client.
+    pub(super) fn device(&self) -> Option<&str> {
+        self.device.as_deref()
+    }
+
     /// Runs until the session has to end.
     pub(super) async fn run(&mut self) -> End {
         loop {
