@@ -90,6 +90,15 @@ async fn a_reload_changes_policy_and_ticket_keys_and_drops_only_whom_it_must() -
     gateway
         .reaches("kemqtt_guard_refusals_total{what=\"publishing not allowed\"}", 1.0)
         .await?;
+    let log = gateway.peer.log();
+    let line = log
+        .lines()
+        .find(|line| line.contains("stopped by the guard"))
+        .context(log.clone())?;
+    ensure!(
+        line.contains("device=\"pump-1\"") && line.contains("\"plant/pump-2/x\""),
+        "{line}"
+    );
 
     // Both old keys are gone: a full handshake at the third attempt, by the client's own way out.
     keys(&["33"])?;
