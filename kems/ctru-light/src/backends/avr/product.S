@@ -1071,12 +1071,12 @@ ctru_light_product256:
     ret
 .Lctru_light_join:
     ; Z = l0 l1 h0 h1 and Y = m0 m1 of h bytes each, h a multiple of 8.  Z = l0, l1 + m0 - l0 - h0, h0 + m1 - l1 - h1, h1.
-    ; r2-r9 l0, r10-r17 t = l1 - h0, r24:r25 = l0, r22:r23 = l1, r18:r19 = h0, r20 = h, r21 = count
+    ; r2-r9 l0, r10-r17 t = l1 - h0, r24:r25 = l0, r18:r19 = h0, r20 = h, r21 = count, r1 = 0
     movw r24, r30
     mov r20, r22
     mov r21, r20
-1:
     clr r1
+1:
     movw r30, r24
     ldd r2, Z+0
     ldd r3, Z+1
@@ -1088,7 +1088,7 @@ ctru_light_product256:
     ldd r9, Z+7
     add r30, r20
     adc r31, r1
-    movw r22, r30
+    movw r26, r30
     ldd r10, Z+0
     ldd r11, Z+1
     ldd r12, Z+2
@@ -1116,7 +1116,6 @@ ctru_light_product256:
     sub r16, r0
     ldd r0, Z+7
     sub r17, r0
-    movw r26, r22
     ldd r0, Y+0
     add r0, r10
     sub r0, r2
@@ -1156,45 +1155,44 @@ ctru_light_product256:
     movw r26, r18
     ldd r0, Y+0
     sub r0, r10
-    ldd r1, Z+0
-    sub r0, r1
+    ldd r2, Z+0
+    sub r0, r2
     st X+, r0
     ldd r0, Y+1
     sub r0, r11
-    ldd r1, Z+1
-    sub r0, r1
+    ldd r2, Z+1
+    sub r0, r2
     st X+, r0
     ldd r0, Y+2
     sub r0, r12
-    ldd r1, Z+2
-    sub r0, r1
+    ldd r2, Z+2
+    sub r0, r2
     st X+, r0
     ldd r0, Y+3
     sub r0, r13
-    ldd r1, Z+3
-    sub r0, r1
+    ldd r2, Z+3
+    sub r0, r2
     st X+, r0
     ldd r0, Y+4
     sub r0, r14
-    ldd r1, Z+4
-    sub r0, r1
+    ldd r2, Z+4
+    sub r0, r2
     st X+, r0
     ldd r0, Y+5
     sub r0, r15
-    ldd r1, Z+5
-    sub r0, r1
+    ldd r2, Z+5
+    sub r0, r2
     st X+, r0
     ldd r0, Y+6
     sub r0, r16
-    ldd r1, Z+6
-    sub r0, r1
+    ldd r2, Z+6
+    sub r0, r2
     st X+, r0
     ldd r0, Y+7
     sub r0, r17
-    ldd r1, Z+7
-    sub r0, r1
+    ldd r2, Z+7
+    sub r0, r2
     st X+, r0
-    clr r1
     sub r28, r20
     sbc r29, r1
     adiw r28, 8
@@ -1207,39 +1205,37 @@ ctru_light_product256:
 .Lctru_light_sums:
     ; r21 bytes at Z, X and Y, a multiple of 8 and 0 for 256: Z = X + Y; the pointers move on
     ld r0, X+
-    ldd r20, Y+0
+    ld r20, Y+
     add r20, r0
-    std Z+0, r20
+    st Z+, r20
     ld r0, X+
-    ldd r20, Y+1
+    ld r20, Y+
     add r20, r0
-    std Z+1, r20
+    st Z+, r20
     ld r0, X+
-    ldd r20, Y+2
+    ld r20, Y+
     add r20, r0
-    std Z+2, r20
+    st Z+, r20
     ld r0, X+
-    ldd r20, Y+3
+    ld r20, Y+
     add r20, r0
-    std Z+3, r20
+    st Z+, r20
     ld r0, X+
-    ldd r20, Y+4
+    ld r20, Y+
     add r20, r0
-    std Z+4, r20
+    st Z+, r20
     ld r0, X+
-    ldd r20, Y+5
+    ld r20, Y+
     add r20, r0
-    std Z+5, r20
+    st Z+, r20
     ld r0, X+
-    ldd r20, Y+6
+    ld r20, Y+
     add r20, r0
-    std Z+6, r20
+    st Z+, r20
     ld r0, X+
-    ldd r20, Y+7
+    ld r20, Y+
     add r20, r0
-    std Z+7, r20
-    adiw r28, 8
-    adiw r30, 8
+    st Z+, r20
     subi r21, 8
     brne .Lctru_light_sums
     ret
