@@ -25,7 +25,7 @@ use super::{
     Shared, flights,
     inner::{self, Reply},
     live,
-    outer::{close, read_body, read_header},
+    outer::{LEAST_CONNECT, LEAST_PACKET, close, read_body, read_header},
     splice::{self, Say, Session},
 };
 use crate::{
@@ -206,7 +206,7 @@ impl Connection {
     async fn read_connect(&mut self) -> Result<Vec<u8>, Refusal> {
         let deadline = time::Instant::now() + self.shared.limits.connect_timeout;
         let is_connect = |packet| packet == PacketType::Connect;
-        let header = read_header(&mut self.stream, MAX_OUTER_CONNECT, is_connect);
+        let header = read_header(&mut self.stream, MAX_OUTER_CONNECT, LEAST_CONNECT, is_connect);
         let (header, bytes) = time::timeout_at(deadline, header)
             .await
             .map_err(|_| Refusal::Timeout)??;
@@ -249,7 +249,7 @@ impl Connection {
     /// Reads AUTH or DISCONNECT: nothing else may come before the CONNACK.
     async fn read_auth(&mut self, limit: usize) -> Result<Vec<u8>, Refusal> {
         let allowed = |packet| matches!(packet, PacketType::Auth | PacketType::Disconnect);
-        let (header, bytes) = read_header(&mut self.stream, limit, allowed).await?;
+        let (header, bytes) = read_header(&mut self.stream, limit, LEAST_PACKET, allowed).await?;
         self.reserve(header)?;
         let packet = read_body(&mut self.stream, header, bytes).await?;
         let name = if header.packet == PacketType::Auth {

@@ -13,7 +13,7 @@ use tokio::{io::AsyncWriteExt as _, time::timeout};
 use super::{
     Shared,
     live::{Admitted, AdmittedDevice},
-    outer::{read_body, read_header},
+    outer::{LEAST_CONNACK, read_body, read_header},
 };
 use crate::{
     backend::{
@@ -221,7 +221,7 @@ async fn exchange(shared: &Shared, connect: &[u8], origin: Origin) -> io::Result
     stream.flush().await?;
     let is_connack = |packet| packet == PacketType::Connack;
     let read = async {
-        let (header, bytes) = read_header(&mut stream, MAX_CONNACK, is_connack).await?;
+        let (header, bytes) = read_header(&mut stream, MAX_CONNACK, LEAST_CONNACK, is_connack).await?;
         read_body(&mut stream, header, bytes).await
     };
     let answer = read.await.map_err(|_| io::Error::other("closed without a CONNACK"))?;

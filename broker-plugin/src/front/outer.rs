@@ -3,7 +3,7 @@
 use std::{io, time::Duration};
 
 use hybrid_handshake::{
-    Error,
+    Error, Malformed,
     mqtt::{FixedHeader, PacketType},
 };
 use tokio::{
@@ -14,40 +14,60 @@ use tokio::{
 
 use crate::refusal::Refusal;
 
-/// Reads the fixed header of a packet of at most `limit` bytes, and no byte more. `allowed` sees its type first.
+/// Reads the fixed header of a packet of at most `limit` bytes, and no byte of another packet. `allowed` sees its type first;
+/// every packet of an allowed type has at least `least` bytes.
 pub(super) async fn read_header(
     stream: &mut (impl AsyncRead + Unpin),
     limit: usize,
+    least: usize,
     allowed: impl Fn(PacketType) -> bool,
 ) -> Result<(FixedHeader, Vec<u8>), Refusal> {
-    let mut bytes = vec![stream.read_u8().await?];
-    // The type is checked before anything is stored: a length of 0 completes any header.
-    let kind = FixedHeader::read(&[bytes.first().copied().unwrap_or(0), 0]).map_err(Error::from)?;
-    if !kind.is_some_and(|header| allowed(header.packet)) {
-        return Err(Error::UnexpectedPacket.into());
-    }
+    let mut place = [0; FixedHeader::MAX_LEN];
+    let mut len = 0;
     loop {
-        bytes.push(stream.read_u8().await?);
-        if let Some(header) = FixedHeader::read(&bytes).map_err(Error::from)? {
-            if header.packet_len() as usize > limit {
+        // As much as is certainly there, and then byte by byte.
+        let wanted = least.max(len + 1);
+        let read = stream.read(place.get_mut(len..wanted).unwrap_or_default()).await?;
+        if read == 0 {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        }
+        len += read;
+        let bytes = place.get(..len).unwrap_or_default();
+        // The type is checked before anything is stored: a length of 0 completes any header.
+        let kind = FixedHeader::read(&[bytes.first().copied().unwrap_or(0), 0]).map_err(Error::from)?;
+        if !kind.is_some_and(|header| allowed(header.packet)) {
+            return Err(Error::UnexpectedPacket.into());
+        }
+        if let Some(header) = FixedHeader::read(bytes).map_err(Error::from)? {
+            let packet_len = header.packet_len() as usize;
+            if packet_len > limit {
                 let limit = u16::try_from(limit).unwrap_or(u16::MAX);
                 return Err(Error::TooLarge { limit }.into());
             }
-            return Ok((header, bytes));
+            if packet_len < len {
+                return Err(Error::from(Malformed::Truncated).into());
+            }
+            return Ok((header, bytes.to_vec()));
         }
     }
 }
 
-/// Reads the rest of a packet.
+/// Bytes of the shortest CONNECT, as far as a fixed header can want them: its variable header alone has 10.
+pub(super) const LEAST_CONNECT: usize = FixedHeader::MAX_LEN;
+/// Bytes of the shortest AUTH or DISCONNECT.
+pub(super) const LEAST_PACKET: usize = 2;
+/// Bytes of the shortest CONNACK.
+pub(super) const LEAST_CONNACK: usize = 4;
+
+/// Reads the rest of a packet whose first bytes are there.
 pub(super) async fn read_body(
     stream: &mut (impl AsyncRead + Unpin),
     header: FixedHeader,
     mut packet: Vec<u8>,
 ) -> Result<Vec<u8>, Refusal> {
+    let read = packet.len();
     packet.resize(header.packet_len() as usize, 0);
-    stream
-        .read_exact(packet.get_mut(header.len()..).unwrap_or_default())
-        .await?;
+    stream.read_exact(packet.get_mut(read..).unwrap_or_default()).await?;
     Ok(packet)
 }
 

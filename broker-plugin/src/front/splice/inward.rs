@@ -1,6 +1,6 @@
 //! From the client: records in, packets out.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{future::poll_fn, io, pin::pin, sync::Arc, task::Poll, time::Duration};
 
 use bytes::{Buf as _, BytesMut};
 use hybrid_handshake::{
@@ -115,27 +115,27 @@ impl<'a> Inward<'a> {
 
     /// Reads what is there. An idle connection holds no buffer while it waits.
     async fn read(&mut self) -> io::Result<usize> {
-        loop {
+        poll_fn(|cx| {
             self.input.reserve(self.read_len);
-            match self.client.try_read_buf(&mut self.input) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                read => {
-                    if read.as_ref().is_ok_and(|len| *len >= self.read_len) {
-                        self.read_len = MAX_READ_LEN;
+            // Unlike `try_read` it remembers that a short read was the last for now, and does not ask again.
+            let read = pin!(self.client.read_buf(&mut self.input)).poll(cx);
+            match &read {
+                Poll::Ready(Ok(len)) if *len >= self.read_len => self.read_len = MAX_READ_LEN,
+                Poll::Ready(_) => {}
+                Poll::Pending => {
+                    if self.input.is_empty() {
+                        self.input = BytesMut::new();
+                    } else if self.read_len > READ_LEN {
+                        // What has come of a record waits in a buffer of its own size.
+                        self.input = BytesMut::from(&*self.input);
                     }
-                    return read;
+                    self.read_len = READ_LEN;
+                    self.output = Vec::new();
                 }
             }
-            if self.input.is_empty() {
-                self.input = BytesMut::new();
-            } else if self.read_len > READ_LEN {
-                // What has come of a record waits in a buffer of its own size.
-                self.input = BytesMut::from(&*self.input);
-            }
-            self.read_len = READ_LEN;
-            self.output = Vec::new();
-            self.client.readable().await?;
-        }
+            read
+        })
+        .await
     }
 
     /// Whether the client has said goodbye, as far as the guard has seen.
