@@ -15,31 +15,28 @@ use core::panic::PanicInfo;
 
 use cortex_m_rt::entry;
 use hybrid_handshake::suite::{FixedKem, NamedKem};
-use kemqtt_node::{Arena, Board, NvStore, credential_len, flight_len, link::Serial, sensor, work_len};
+use kemqtt_node::{Arena, Board, NvStore, flight_len, link::Serial, sensor, work_len};
 
 use clock::Ticks;
 use nv::Retained;
-use suite::{Active, BrokerKem, DK_LEN};
+use suite::{Active, BrokerKem};
 use uart::Uart;
 
 const KEM_AUTH: bool = cfg!(feature = "kem-auth");
 const FLIGHT: usize = flight_len(Active::ID, BrokerKem::ID);
 const WORK: usize = work_len(Active::ID, BrokerKem::ID, KEM_AUTH);
-const KEY: usize = if KEM_AUTH {
-    credential_len(Active::ID, DK_LEN)
-} else {
-    0
-};
 
 #[entry]
 fn main() -> ! {
     // `entry` makes this static a local: it is taken once. The one buffer.
-    static mut ARENA: Arena<FLIGHT, WORK, KEY> = Arena::new();
+    static mut ARENA: Arena<FLIGHT, WORK, 0> = Arena::new();
 
+    // SAFETY: here, once.
+    let memory = unsafe { Retained::take() };
     let mut board = Board {
         link: Serial::new(Uart::start()),
         clock: Ticks::start(),
-        store: NvStore::new(Retained, BrokerKem::ID, Active::ID.group()),
+        store: NvStore::new(memory, BrokerKem::ID, Active::ID.group()),
     };
     let noise = entropy::gather();
     let (suite, broker_kem) = (Active::new(), FixedKem::<BrokerKem>::new());

@@ -27,9 +27,6 @@ pub(crate) type BrokerKem = kyber::MlKem768;
 /// The suite.
 pub(crate) type Active = StaticSuite<SuiteKem, X25519, SuiteAead, Profile>;
 
-/// Length of a decapsulation key of the suite.
-pub(crate) const DK_LEN: usize = <SuiteKem as kem_core::Kem>::DK_LEN;
-
 /// Known-answer tests of everything a handshake is made of.
 pub(crate) fn test<C: Clock>(mut bench: Bench<'_, C>) -> bool {
     bench.hkdf(PRIMITIVES);

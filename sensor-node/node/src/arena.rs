@@ -24,7 +24,7 @@ pub(crate) const INNER_LIMIT: usize = 256;
 pub const CONNECT_LEN: usize = 128;
 
 /// The buffers of a device. `F` is [`flight_len`], `W` is [`work_len`], `K` is [`credential_len`], or 0 for a device with a
-/// pre-shared key.
+/// pre-shared key or a memory that [lends](crate::Nv::lend) its own.
 ///
 /// ```text
 /// flight   M1, until box2 verifies | M3 and the inner CONNECT | records out and in, inner packet

@@ -17,9 +17,8 @@ use crate::{
     CONNECT_LEN, Clock, Error, Link, Node, Nv, Outcome, PACKET_LIMIT, Phase, RECORD_LIMIT, Session,
     arena::INNER_LIMIT,
     clock::Deadline,
-    credential_len,
-    node::{Prepared, device_secret, own_credential},
-    store::{Kind, PinSlot, Settings, StoreError},
+    node::{Prepared, device_secret, key_len, own_credential},
+    store::{Kind, PinSlot, Settings},
     wire::Wire,
 };
 
@@ -72,16 +71,17 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
         let len = self.board.store.pin(pin, self.buffers.work)?;
         let kid = BrokerKey::parse(self.buffers.work.get(..len).unwrap_or_default())?.kid();
         let ticket = self.usable_ticket(&kid);
-        if ticket.is_none() && self.settings.kind == Kind::Kem {
-            let len = credential_len(self.suite.id(), self.suite.kem().dk_len());
-            let place = self.buffers.key.get_mut(..len).ok_or(StoreError::Full)?; // 0 in an image for pre-shared keys
-            self.board.store.device_key(place)?;
+        if cfg!(feature = "kem-auth") && ticket.is_none() && self.settings.kind == Kind::Kem {
+            self.board
+                .store
+                .load_device_key(key_len(&self.suite), self.buffers.key)?;
         }
         let broker_key = BrokerKey::parse(self.buffers.work.get(..len).unwrap_or_default())?;
-        let x = device_secret(self.buffers.key);
+        let key = self.board.store.device_key(key_len(&self.suite), self.buffers.key);
+        let x = device_secret(key);
         let credential = match &ticket {
             Some(ticket) => Credential::Ticket(ticket),
-            None => own_credential(&self.suite, self.settings, self.buffers.key, &x)?,
+            None => own_credential(&self.suite, self.settings, key, &x)?,
         };
         let id = self.suite.id();
         let config = Config {
@@ -213,7 +213,7 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
         let answered = if mode == Mode::Resume {
             answer.write_m3(send_m3, None)
         } else {
-            answer.with_own(send_m3, buffers.key)
+            answer.with_own(send_m3, board.store.device_key(key_len(suite), buffers.key))
         };
         board.clock.mark(None);
         answered

@@ -16,6 +16,7 @@ use crate::{
     arena::{Arena, Buffers},
     backoff::Backoff,
     clock::Deadline,
+    credential_len,
     divide::divide,
     handshake::Origin,
     session::Reauth,
@@ -205,7 +206,12 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
     }
 }
 
-/// The device's own credential. `key` is the device key's buffer, `x` a copy of the secret within.
+/// Length of a device key of this suite.
+pub(crate) fn key_len(suite: &impl Suite) -> usize {
+    credential_len(suite.id(), suite.kem().dk_len())
+}
+
+/// The device's own credential. `key` begins with the device key, `x` is a copy of the secret within.
 #[inline(never)]
 pub(crate) fn own_credential<'c, L, N>(
     suite: &impl Suite,
@@ -217,6 +223,10 @@ pub(crate) fn own_credential<'c, L, N>(
     let Kind::Kem = settings.kind else {
         return Ok(Credential::Psk { id, psk: &settings.psk });
     };
+    // An image for pre-shared keys has room for none.
+    if !cfg!(feature = "kem-auth") {
+        return Err(StoreError::Full.into());
+    }
     let (suite, dk_len) = (suite.id(), suite.kem().dk_len());
     let parts = || {
         let (z, rest) = key.split_first_chunk::<32>()?;

@@ -51,6 +51,13 @@ pub trait Nv {
     /// # Errors
     /// Of the memory.
     fn write(&mut self, at: u16, bytes: &[u8]) -> Result<(), Self::Error>;
+
+    /// The `len` bytes at address `at` where they lie, if the core can address this memory; then a long key costs no RAM.
+    /// `None`: [`Nv::read`] copies them.
+    fn lend(&self, at: u16, len: u16) -> Option<&[u8]> {
+        let _ = (at, len);
+        None
+    }
 }
 
 /// What is wrong with the store.

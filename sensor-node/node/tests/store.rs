@@ -8,15 +8,17 @@ mod broker;
 #[path = "support/device.rs"]
 mod device;
 
-use broker::Broker;
-use device::{FastClock, MlKem512, PSK, Sensor, TestArena, broker_key, enrolled, id};
+use std::convert::Infallible;
+
+use broker::{Broker, KeyPair};
+use device::{FLIGHT, FastClock, MlKem512, PSK, Sensor, TestArena, WORK, broker_key, enrolled, enrolled_with_key, id};
 use hybrid_handshake::{
     identity::Fingerprint,
     mqtt::Level,
     suite::{Group, KemId},
 };
 use kemqtt_node::{
-    Board, Boot, Node, Nv, NvStore, Options,
+    Arena, Board, Boot, Error, Node, Nv, NvStore, Options,
     store::{Image, PinSlot, StoreError},
 };
 
@@ -119,6 +121,68 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(other_kind.provision_pin(&key.broker_key(), None), Err(StoreError::Full));
     let mut store = enrolled(&key, Level::V5);
     assert_eq!(store.pin(PinSlot::A, &mut [0; 100]), Err(StoreError::Full));
+}
+
+/// A memory in the address space of the core.
+struct Mapped(Image<Vec<u8>>);
+
+impl Nv for Mapped {
+    type Error = Infallible;
+
+    fn size(&self) -> u16 {
+        self.0.size()
+    }
+
+    fn read(&mut self, at: u16, out: &mut [u8]) -> Result<(), Infallible> {
+        self.0.read(at, out)
+    }
+
+    fn write(&mut self, at: u16, bytes: &[u8]) -> Result<(), Infallible> {
+        self.0.write(at, bytes)
+    }
+
+    fn lend(&self, at: u16, len: u16) -> Option<&[u8]> {
+        self.0.0.get(at.into()..)?.get(..len.into())
+    }
+}
+
+/// A session in mode 1 without a buffer for the device key, which `spoil` changes in the memory before.
+fn session_without_key_buffer<N: Nv>(
+    memory: impl FnOnce(Image<Vec<u8>>) -> N,
+    spoil: u8,
+) -> Option<StoreError<N::Error>> {
+    let (key, device) = (broker_key(1), KeyPair::new(KemId::CtruLight, Group::X25519, 2));
+    let mut image = Image(enrolled_with_key(&key, &device).nv().0.clone());
+    let dk_at = image
+        .0
+        .windows(device.dk.len())
+        .position(|bytes| bytes == device.dk)
+        .unwrap();
+    image.0[dk_at] ^= spoil;
+    let mut store = NvStore::new(memory(image), KemId::MlKem512, Group::X25519);
+    let mut boot = Boot::new(&mut store, &[7; 32]).unwrap_or_else(|_| panic!("no boot"));
+    let mut link = Broker::new(key, PSK);
+    link.device = Some(device);
+    let mut board = Board {
+        link,
+        clock: FastClock::default(),
+        store,
+    };
+    let mut arena = Arena::<FLIGHT, WORK, 0>::new();
+    let mut node = Node::new(Sensor::new(), MlKem512::new(), &mut board, &mut boot, &mut arena);
+    match node.connect(&Options::default()) {
+        Ok(_) => None,
+        Err(Error::Store(error)) => Some(error),
+        Err(_) => panic!("no session"),
+    }
+}
+
+#[test]
+fn a_memory_that_lends_the_device_key_needs_no_buffer_for_it() {
+    assert_eq!(session_without_key_buffer(Mapped, 0), None);
+    assert_eq!(session_without_key_buffer(Mapped, 1), Some(StoreError::Missing));
+    let copied = session_without_key_buffer(|image| image, 0);
+    assert_eq!(copied, Some(StoreError::Full));
 }
 
 #[test]

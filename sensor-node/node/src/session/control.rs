@@ -13,7 +13,9 @@ use super::{
     Session,
     reauth::{Turn, places},
 };
-use crate::{Clock, Error, Link, Nv, NvStore, Outcome, divide::divide, handshake::Origin, store::StoreError};
+use crate::{
+    Clock, Error, Link, Nv, NvStore, Outcome, divide::divide, handshake::Origin, node::key_len, store::StoreError,
+};
 
 impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, C, N> {
     /// Handles the messages that end in the control record with this plaintext.
@@ -47,7 +49,7 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
                     suite: &node.suite,
                     settings: node.settings,
                     drbg: node.drbg,
-                    key: node.buffers.key,
+                    key: node.board.store.device_key(key_len(&node.suite), node.buffers.key),
                     established,
                 };
                 // The next one would be the broker's answer to what has not been sent.

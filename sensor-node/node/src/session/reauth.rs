@@ -20,10 +20,9 @@ use crate::{
     Clock, Error, Link, Nv, Outcome, Phase,
     arena::OUT,
     clock::Deadline,
-    credential_len,
     handshake::FLIGHT_MS,
-    node::{device_secret, own_credential},
-    store::{Kind, Settings, StoreError},
+    node::{device_secret, key_len, own_credential},
+    store::{Kind, Settings},
 };
 
 impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, C, N> {
@@ -78,14 +77,15 @@ impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, 
     fn write_request(&mut self) -> Outcome<usize, L, N> {
         let node = &mut *self.node;
         let (store, buffers) = (&mut node.board.store, &mut node.buffers);
+        let key_len = key_len(&node.suite);
         let len = store.pin(self.origin.pin, buffers.work)?;
         if cfg!(feature = "kem-auth") && node.settings.kind == Kind::Kem {
-            let len = credential_len(node.suite.id(), node.suite.kem().dk_len());
-            store.device_key(buffers.key.get_mut(..len).ok_or(StoreError::Full)?)?;
+            store.load_device_key(key_len, buffers.key)?;
         }
         let broker_key = BrokerKey::parse(buffers.work.get(..len).unwrap_or_default())?;
-        let x = device_secret(buffers.key);
-        let credential = own_credential(&node.suite, node.settings, buffers.key, &x)?;
+        let key = store.device_key(key_len, buffers.key);
+        let x = device_secret(key);
+        let credential = own_credential(&node.suite, node.settings, key, &x)?;
         let secret = node.established.as_mut().ok_or(Error::Closed)?.reauth.take();
         let (_, out) = places(buffers.flight);
         let (len, asked) = client::start(node.suite, secret, &credential, &broker_key, node.drbg, out)?;
