@@ -1,4 +1,4 @@
-//! X25519 and SHA-256, which have an assembly twin on small targets: AVR by architecture, the Cortex-M4 (here only with its FPU)
+//! X25519, SHA-256 and the check of texts, which have a twin on small targets, in assembly or of a smaller size: AVR by architecture, the Cortex-M4 (here only with its FPU)
 //! by what the build script says. ChaCha20, which has a twin for AVX2, found at run time. `--cfg kemqtt_portable` in `RUSTFLAGS` forces portable code, as in `kem-core`.
 
 #[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
@@ -17,6 +17,7 @@ mod portable;
 pub mod self_check;
 #[cfg(all(any(target_arch = "avr", cortex_m4_fpu), not(kemqtt_portable)))]
 mod sha256;
+mod text;
 #[cfg(any(test, all(target_arch = "avr", feature = "x25519-comb", not(kemqtt_portable))))]
 mod x25519_comb;
 
@@ -27,5 +28,9 @@ use cortex_m4 as native;
 #[cfg(any(kemqtt_portable, not(any(target_arch = "avr", cortex_m4_fpu))))]
 use portable as native;
 
+#[cfg(all(target_arch = "avr", not(kemqtt_portable)))]
+pub(crate) use avr::text;
 pub(crate) use native::{Sha256, x25519, x25519_base};
 pub(crate) use sha2::Digest;
+#[cfg(not(all(target_arch = "avr", not(kemqtt_portable))))]
+pub(crate) use text::text;

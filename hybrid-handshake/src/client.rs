@@ -136,13 +136,14 @@ impl<'a, S: Suite, B: KemScheme> Start<'a, S, B> {
         if !config.credential.mode().allowed_in(id.profile()) {
             return Err(Error::Unsupported);
         }
+        let meets_floor = config.floor.is_none_or(|floor| id.meets(floor));
         let credential_fits = match &config.credential {
             Credential::Kem { .. } if !cfg!(feature = "kem-auth") => return Err(Error::Unsupported),
             Credential::Kem { secret, .. } => secret.key.kem() == id.kem() && secret.key.group() == id.group(),
             Credential::Ticket(ticket) => ticket.suite() == id,
             Credential::Psk { .. } | Credential::Anonymous => true,
         };
-        if config.floor.is_none_or(|floor| id.meets(floor)) && credential_fits {
+        if meets_floor && credential_fits {
             Ok(Self {
                 suite,
                 broker_kem,
@@ -160,6 +161,7 @@ impl<'a, S: Suite, B: KemScheme> Start<'a, S, B> {
     ///
     /// # Errors
     /// [`Error::Buffer`]; [`Error::Rejected`] if the broker key turns out to be none.
+    #[inline(never)]
     pub fn write_m1(self, drbg: &mut Drbg, out: &mut [u8]) -> Result<(usize, AwaitM2<S>), Error> {
         let (suite, config) = (self.suite, self.config);
         let Config {

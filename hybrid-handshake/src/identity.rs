@@ -16,6 +16,7 @@ pub use text::{BrokerLine, DeviceLine, MAX_KEY_LEN, PskLine};
 use crate::{
     Malformed,
     backends::{Digest, Sha256},
+    mqtt::text,
     suite::Mode,
 };
 
@@ -53,7 +54,7 @@ impl DeviceId {
     pub fn from_padded(padded: &[u8; Self::MAX_LEN]) -> Result<Self, Malformed> {
         let len = padded.iter().take_while(|&&byte| byte != 0).count();
         let (id, padding) = padded.split_at(len);
-        let allowed = |byte: &u8| matches!(byte, 0x21..=0x7e) && !b"/+#".contains(byte);
+        let allowed = |byte: &u8| matches!(byte, 0x21..=0x7e) && !matches!(byte, b'/' | b'+' | b'#');
         if len > 0 && id.iter().all(allowed) && padding.iter().all(|&byte| byte == 0) {
             Ok(Self { padded: *padded })
         } else {
@@ -74,10 +75,7 @@ impl DeviceId {
     /// The id.
     pub fn as_str(&self) -> &str {
         let len = self.padded.iter().take_while(|&&byte| byte != 0).count();
-        self.padded
-            .get(..len)
-            .and_then(|id| str::from_utf8(id).ok())
-            .unwrap_or_default()
+        self.padded.get(..len).and_then(text).unwrap_or_default()
     }
 }
 

@@ -134,11 +134,9 @@ impl M1Header {
         kid: &Kid,
         out: &mut Writer<'_>,
     ) -> Result<(), Error> {
-        out.put(&[VERSION])?;
-        out.put(&suite.code().to_be_bytes())?;
-        out.put(&[mode.code(), 0])?;
-        out.put(&limits.record().to_be_bytes())?;
-        out.put(&limits.packet().to_be_bytes())?;
+        let ([s0, s1], [r0, r1]) = (suite.code().to_be_bytes(), limits.record().to_be_bytes());
+        let [p0, p1] = limits.packet().to_be_bytes();
+        out.put(&[VERSION, s0, s1, mode.code(), 0, r0, r1, p0, p1])?;
         out.put(kid)
     }
 }

@@ -18,6 +18,7 @@ mod publish;
 mod reader;
 mod reason;
 mod subscribe;
+mod text;
 pub mod topic;
 mod writer;
 
@@ -33,6 +34,7 @@ pub use publish::{Delivery, Publish, Qos};
 pub use reader::Reader;
 pub use reason::ReasonCode;
 pub use subscribe::{Suback, Subscribe};
+pub use text::text;
 pub use writer::Writer;
 pub(crate) use writer::varint_len;
 

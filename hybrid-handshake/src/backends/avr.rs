@@ -8,6 +8,13 @@ use core::arch::asm;
 
 pub(crate) use super::sha256::Sha256;
 
+/// The text, if `bytes` are UTF-8 without U+0000.
+#[inline(never)]
+pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
+    // SAFETY: checked just before.
+    super::text::is_text(bytes).then(|| unsafe { core::str::from_utf8_unchecked(bytes) })
+}
+
 #[cfg(feature = "x25519-comb")]
 #[unsafe(link_section = ".progmem.data")]
 static COMB: [u8; 1600] = super::x25519_comb::TABLE;

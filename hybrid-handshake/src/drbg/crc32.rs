@@ -13,7 +13,7 @@ impl Crc32 {
     pub fn update(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 ^= u32::from(*byte);
-            for _ in 0..u8::BITS {
+            for _ in 0..8_u8 {
                 let odd = self.0 & 1;
                 self.0 = self.0 >> 1 ^ POLYNOMIAL & odd.wrapping_neg();
             }

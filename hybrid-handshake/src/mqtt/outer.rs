@@ -35,12 +35,7 @@ pub const AUTH_OVERHEAD: u16 = 18;
 /// # Errors
 /// [`Error::Buffer`].
 pub fn frame_connect(out: &mut [u8], data_len: u16) -> Result<(&mut [u8], usize), Error> {
-    Frame {
-        first: PacketType::Connect.first_byte(),
-        before: CONNECT_HEADER,
-        after: EMPTY_CLIENT_ID,
-    }
-    .write(out, data_len)
+    CONNECT.write(out, data_len)
 }
 
 /// Writes an AUTH 0x18 around `data_len` bytes. Returns the place for the data (M2, a piece of it, or M3) and the
@@ -97,6 +92,11 @@ struct Frame {
     after: &'static [u8],
 }
 
+const CONNECT: Frame = Frame {
+    first: PacketType::Connect.first_byte(),
+    before: CONNECT_HEADER,
+    after: EMPTY_CLIENT_ID,
+};
 const AUTH: Frame = Frame {
     first: PacketType::Auth.first_byte(),
     before: &[ReasonCode::ContinueAuthentication as u8],

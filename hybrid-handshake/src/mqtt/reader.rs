@@ -1,5 +1,6 @@
 //! A cursor over bytes from the wire.
 
+use super::text;
 use crate::Malformed;
 
 /// A cursor over bytes from the wire. It cannot panic, and what was not read is visible at the end.
@@ -89,12 +90,7 @@ impl<'a> Reader<'a> {
 
     /// UTF-8 Encoded String (MQTT 5.0 section 1.5.4): length (2), then UTF-8 without U+0000.
     pub fn string(&mut self) -> Result<&'a str, Malformed> {
-        let text = core::str::from_utf8(self.binary()?).map_err(|_| Malformed::Utf8)?;
-        if text.as_bytes().contains(&0) {
-            Err(Malformed::Utf8)
-        } else {
-            Ok(text)
-        }
+        text(self.binary()?).ok_or(Malformed::Utf8)
     }
 
     /// Call last: bytes behind the last field are an error, not slack.

@@ -104,7 +104,7 @@ fn split_share(filter: &str) -> Share<'_> {
 }
 
 fn check_length(text: &str) -> Result<(), Malformed> {
-    let fits = !text.is_empty() && u16::try_from(text.len()).is_ok() && !text.contains('\0');
+    let fits = !text.is_empty() && u16::try_from(text.len()).is_ok() && text.bytes().all(|byte| byte != 0);
     if fits { Ok(()) } else { Err(Malformed::Topic) }
 }
 

@@ -102,7 +102,7 @@ impl<'a> Writer<'a> {
 
     /// UTF-8 Encoded String (MQTT 5.0 section 1.5.4). More than 65,535 bytes or a U+0000 have no encoding.
     pub fn string(&mut self, text: &str) {
-        self.misuse |= text.as_bytes().contains(&0);
+        self.misuse |= text.bytes().any(|byte| byte == 0);
         self.binary(text.as_bytes());
     }
 

@@ -2,7 +2,7 @@
 
 use embedded_io::{Read, ReadReady, Write};
 use hybrid_handshake::{
-    mqtt::ReasonCode,
+    mqtt::{self, ReasonCode},
     suite::{KemScheme, Suite},
 };
 
@@ -245,7 +245,7 @@ impl<const N: usize> Text<N> {
 
     fn as_str(&self) -> &str {
         let bytes = self.bytes.get(..self.len).unwrap_or_default();
-        str::from_utf8(bytes).unwrap_or_default()
+        mqtt::text(bytes).unwrap_or_default()
     }
 }
 
@@ -276,7 +276,7 @@ impl Decimal {
 
     fn as_str(&self) -> &str {
         let digits = self.digits.get(self.start..).unwrap_or_default();
-        str::from_utf8(digits).unwrap_or_default()
+        mqtt::text(digits).unwrap_or_default()
     }
 }
 
