@@ -9,7 +9,7 @@ pub mod known;
 
 use core::{arch::asm, hint::black_box, panic::PanicInfo};
 
-pub use abi::keeps_registers;
+pub use abi::require_convention;
 pub use draw::Draw;
 
 /// The program that measures one KEM.

@@ -690,7 +690,33 @@ ascon_p12:
 	pop r0
 	com r0
 	std Z+39, r0
-	; drop the rest of the frame: SP = Y + 27, interrupts off for the two writes
+	; wipe the words in the frame
+	clr r1
+	std Y+1, r1
+	std Y+2, r1
+	std Y+3, r1
+	std Y+4, r1
+	std Y+5, r1
+	std Y+6, r1
+	std Y+7, r1
+	std Y+8, r1
+	std Y+9, r1
+	std Y+10, r1
+	std Y+11, r1
+	std Y+12, r1
+	std Y+13, r1
+	std Y+14, r1
+	std Y+15, r1
+	std Y+16, r1
+	std Y+17, r1
+	std Y+18, r1
+	std Y+19, r1
+	std Y+20, r1
+	std Y+21, r1
+	std Y+22, r1
+	std Y+23, r1
+	std Y+24, r1
+	; drop it: SP = Y + 27, interrupts off for the two writes
 	adiw r28, 27
 	in r0, 0x3f
 	cli
@@ -715,6 +741,5 @@ ascon_p12:
 	pop r4
 	pop r3
 	pop r2
-	clr r1
 	ret
 	.size ascon_p12, .-ascon_p12

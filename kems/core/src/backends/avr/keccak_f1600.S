@@ -391,9 +391,38 @@ keccak_f1600:
     breq .Lk_end
     rjmp .Lk_round
 .Lk_end:
-    ; ---- free the frame
+    ; ---- wipe T and C, free the frame
     pop r0
     pop r0
+    movw r26, r28
+    ldi r24, 10
+.Lk_wipe:
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    st X+, r1
+    dec r24
+    brne .Lk_wipe
     subi r28, 17
     sbci r29, 255
     in r0, 0x3f

@@ -357,72 +357,8 @@ ctru_light_ntt:
 1:
     subi r28, 128
     sbci r29, 0
-
-    .section .progmem.data.ctru_light_ntt_constants, "a", @progbits
-ctru_light_ntt_constants:
-    ; x0, x1, y0, y1
-    .byte 209, 16, 2, 0
-    .byte 9, 83, 2, 1
-    .byte 253, 2, 2, 2
-    .byte 2, 171, 1, 2
-    .byte 104, 51, 2, 0
-    .byte 225, 11, 2, 1
-    .byte 67, 149, 1, 1
-    .byte 100, 223, 0, 0
-    .byte 77, 231, 0, 1
-    .byte 97, 54, 2, 2
-    .byte 30, 161, 1, 0
-    .byte 45, 242, 0, 2
-    .byte 6, 169, 1, 0
-    .byte 95, 225, 0, 1
-    .byte 126, 129, 1, 0
-    .byte 32, 75, 2, 0
-    .byte 108, 221, 0, 2
-    .byte 17, 80, 2, 0
-    .byte 13, 167, 1, 1
-    .byte 6, 255, 0, 2
-    .byte 116, 133, 1, 2
-    .byte 102, 52, 2, 1
-    .byte 29, 76, 2, 0
-    .byte 38, 159, 1, 2
-    .byte 72, 147, 1, 0
-    .byte 86, 143, 1, 2
-    .byte 95, 54, 2, 0
-    .byte 47, 241, 0, 1
-    .byte 15, 81, 2, 1
-    .byte 82, 144, 1, 1
-    .byte 64, 65, 2, 2
-    .byte 42, 157, 1, 0
-    .byte 20, 250, 0, 1
-    .byte 31, 246, 0, 0
-    .byte 128, 129, 1, 2
-    .byte 120, 131, 1, 0
-    .byte 66, 149, 1, 0
-    .byte 30, 247, 0, 2
-    .byte 100, 138, 1, 1
-    .byte 28, 77, 2, 2
-    .byte 68, 234, 0, 1
-    .byte 115, 133, 1, 1
-    .byte 61, 151, 1, 1
-    .byte 85, 58, 2, 2
-    .byte 102, 223, 0, 2
-    .byte 107, 50, 2, 0
-    .byte 72, 233, 0, 2
-    .byte 105, 51, 2, 1
-    .byte 61, 66, 2, 2
-    .byte 84, 143, 1, 0
-    .byte 22, 79, 2, 2
-    .byte 216, 14, 2, 1
-    .byte 3, 170, 1, 0
-    .byte 91, 226, 0, 0
-    .byte 52, 69, 2, 2
-    .byte 107, 136, 1, 2
-    .section .text.ctru_light_ntt
-    ldi r30, lo8(ctru_light_ntt_constants)
-    ldi r31, hi8(ctru_light_ntt_constants)
-    ldi r20, 64
-    push r20
-1:
+    ldi r20, 8
+.Lntt2_0:
     ldd r2, Y+0
     ldd r3, Y+1
     ldd r4, Y+16
@@ -441,11 +377,9 @@ ctru_light_ntt_constants:
     ldd r15, Y+33
     ldd r16, Y+48
     ldd r17, Y+49
-    ; layer 0; r in [-720, 765]
-    lpm r22, Z+
-    lpm r23, Z+
-    lpm r26, Z+
-    lpm r27, Z+
+    ; layer 0, zeta = 625 = -1*3*(48 + 256*0); 256*zeta/3 ~ 240 + 256*-1; r in [-78, 798]
+    ldi r22, 48
+    ldi r23, 240
     mul r10, r22
     movw r18, r0
     mul r11, r23
@@ -454,18 +388,13 @@ ctru_light_ntt_constants:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    movw r20, r0
-    mul r10, r26
-    sub r20, r0
-    sbc r21, r1
-    mul r11, r27
-    sub r20, r0
-    sbc r21, r1
+    add r0, r11
+    adc r1, r25
     movw r10, r2
-    add r2, r20
-    adc r3, r21
-    sub r10, r20
-    sbc r11, r21
+    add r10, r0
+    adc r11, r1
+    sub r2, r0
+    sbc r3, r1
     mul r12, r22
     movw r18, r0
     mul r13, r23
@@ -474,18 +403,13 @@ ctru_light_ntt_constants:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    movw r20, r0
-    mul r12, r26
-    sub r20, r0
-    sbc r21, r1
-    mul r13, r27
-    sub r20, r0
-    sbc r21, r1
+    add r0, r13
+    adc r1, r25
     movw r12, r4
-    add r4, r20
-    adc r5, r21
-    sub r12, r20
-    sbc r13, r21
+    add r12, r0
+    adc r13, r1
+    sub r4, r0
+    sbc r5, r1
     mul r14, r22
     movw r18, r0
     mul r15, r23
@@ -494,18 +418,13 @@ ctru_light_ntt_constants:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    movw r20, r0
-    mul r14, r26
-    sub r20, r0
-    sbc r21, r1
-    mul r15, r27
-    sub r20, r0
-    sbc r21, r1
+    add r0, r15
+    adc r1, r25
     movw r14, r6
-    add r6, r20
-    adc r7, r21
-    sub r14, r20
-    sbc r15, r21
+    add r14, r0
+    adc r15, r1
+    sub r6, r0
+    sbc r7, r1
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -514,23 +433,16 @@ ctru_light_ntt_constants:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    movw r20, r0
-    mul r16, r26
-    sub r20, r0
-    sbc r21, r1
-    mul r17, r27
-    sub r20, r0
-    sbc r21, r1
+    add r0, r17
+    adc r1, r25
     movw r16, r8
-    add r8, r20
-    adc r9, r21
-    sub r16, r20
-    sbc r17, r21
-    ; layer 1; r in [-690, 765]
-    lpm r22, Z+
-    lpm r23, Z+
-    lpm r26, Z+
-    lpm r27, Z+
+    add r16, r0
+    adc r17, r1
+    sub r8, r0
+    sbc r9, r1
+    ; layer 1, zeta = 25 = 1*3*(8 + 256*-1); 256*zeta/3 ~ 83 + 256*1; r in [-52, 1020]
+    ldi r22, 8
+    ldi r23, 83
     mul r6, r22
     movw r18, r0
     mul r7, r23
@@ -539,18 +451,15 @@ ctru_light_ntt_constants:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    movw r20, r0
-    mul r6, r26
-    sub r20, r0
-    sbc r21, r1
-    mul r7, r27
-    sub r20, r0
-    sbc r21, r1
+    add r0, r6
+    adc r1, r25
+    sub r0, r7
+    sbc r1, r25
     movw r6, r2
-    add r2, r20
-    adc r3, r21
-    sub r6, r20
-    sbc r7, r21
+    add r2, r0
+    adc r3, r1
+    sub r6, r0
+    sbc r7, r1
     mul r8, r22
     movw r18, r0
     mul r9, r23
@@ -559,23 +468,18 @@ ctru_light_ntt_constants:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    movw r20, r0
-    mul r8, r26
-    sub r20, r0
-    sbc r21, r1
-    mul r9, r27
-    sub r20, r0
-    sbc r21, r1
+    add r0, r8
+    adc r1, r25
+    sub r0, r9
+    sbc r1, r25
     movw r8, r4
-    add r4, r20
-    adc r5, r21
-    sub r8, r20
-    sbc r9, r21
-    ; layer 1; r in [-848, 765]
-    lpm r22, Z+
-    lpm r23, Z+
-    lpm r26, Z+
-    lpm r27, Z+
+    add r4, r0
+    adc r5, r1
+    sub r8, r0
+    sbc r9, r1
+    ; layer 1, zeta = 757 = -1*3*(4 + 256*0); 256*zeta/3 ~ 255 + 256*0; r in [-40, 765]
+    ldi r22, 4
+    ldi r23, 255
     mul r14, r22
     movw r18, r0
     mul r15, r23
@@ -584,18 +488,11 @@ ctru_light_ntt_constants:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    movw r20, r0
-    mul r14, r26
-    sub r20, r0
-    sbc r21, r1
-    mul r15, r27
-    sub r20, r0
-    sbc r21, r1
     movw r14, r10
-    add r10, r20
-    adc r11, r21
-    sub r14, r20
-    sbc r15, r21
+    add r14, r0
+    adc r15, r1
+    sub r10, r0
+    sbc r11, r1
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -604,23 +501,14 @@ ctru_light_ntt_constants:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    movw r20, r0
-    mul r16, r26
-    sub r20, r0
-    sbc r21, r1
-    mul r17, r27
-    sub r20, r0
-    sbc r21, r1
     movw r16, r12
-    add r12, r20
-    adc r13, r21
-    sub r16, r20
-    sbc r17, r21
-    ; layer 2; r in [-625, 765]
-    lpm r22, Z+
-    lpm r23, Z+
-    lpm r26, Z+
-    lpm r27, Z+
+    add r16, r0
+    adc r17, r1
+    sub r12, r0
+    sbc r13, r1
+    ; layer 2, zeta = 5 = 1*3*(2 + 256*1); 256*zeta/3 ~ 170 + 256*-1; r in [-282, 803]
+    ldi r22, 2
+    ldi r23, 170
     mul r4, r22
     movw r18, r0
     mul r5, r23
@@ -629,23 +517,18 @@ ctru_light_ntt_constants:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    movw r20, r0
-    mul r4, r26
-    sub r20, r0
-    sbc r21, r1
-    mul r5, r27
-    sub r20, r0
-    sbc r21, r1
+    sub r0, r4
+    sbc r1, r25
+    add r0, r5
+    adc r1, r25
     movw r4, r2
-    add r2, r20
-    adc r3, r21
-    sub r4, r20
-    sbc r5, r21
-    ; layer 2; r in [-643, 765]
-    lpm r22, Z+
-    lpm r23, Z+
-    lpm r26, Z+
-    lpm r27, Z+
+    add r2, r0
+    adc r3, r1
+    sub r4, r0
+    sbc r5, r1
+    ; layer 2, zeta = 310 = -1*3*(153 + 256*0); 256*zeta/3 ~ 205 + 256*-1; r in [-179, 799]
+    ldi r22, 153
+    ldi r23, 205
     mul r8, r22
     movw r18, r0
     mul r9, r23
@@ -654,23 +537,16 @@ ctru_light_ntt_constants:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    movw r20, r0
-    mul r8, r26
-    sub r20, r0
-    sbc r21, r1
-    mul r9, r27
-    sub r20, r0
-    sbc r21, r1
+    add r0, r9
+    adc r1, r25
     movw r8, r6
-    add r6, r20
-    adc r7, r21
-    sub r8, r20
-    sbc r9, r21
-    ; layer 2; r in [-782, 765]
-    lpm r22, Z+
-    lpm r23, Z+
-    lpm r26, Z+
-    lpm r27, Z+
+    add r8, r0
+    adc r9, r1
+    sub r6, r0
+    sbc r7, r1
+    ; layer 2, zeta = 673 = -1*3*(32 + 256*0); 256*zeta/3 ~ 246 + 256*1; r in [-104, 765]
+    ldi r22, 32
+    ldi r23, 246
     mul r12, r22
     movw r18, r0
     mul r13, r23
@@ -679,23 +555,16 @@ ctru_light_ntt_constants:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    movw r20, r0
-    mul r12, r26
-    sub r20, r0
-    sbc r21, r1
-    mul r13, r27
-    sub r20, r0
-    sbc r21, r1
+    sub r0, r13
+    sbc r1, r25
     movw r12, r10
-    add r10, r20
-    adc r11, r21
-    sub r12, r20
-    sbc r13, r21
-    ; layer 2; r in [-674, 765]
-    lpm r22, Z+
-    lpm r23, Z+
-    lpm r26, Z+
-    lpm r27, Z+
+    add r12, r0
+    adc r13, r1
+    sub r10, r0
+    sbc r11, r1
+    ; layer 2, zeta = 200 = 1*3*(67 + 256*1); 256*zeta/3 ~ 149 + 256*1; r in [-385, 765]
+    ldi r22, 67
+    ldi r23, 149
     mul r16, r22
     movw r18, r0
     mul r17, r23
@@ -704,18 +573,15 @@ ctru_light_ntt_constants:
     mul r18, r24
     sub r0, r19
     sbc r1, r25
-    movw r20, r0
-    mul r16, r26
-    sub r20, r0
-    sbc r21, r1
-    mul r17, r27
-    sub r20, r0
-    sbc r21, r1
+    sub r0, r16
+    sbc r1, r25
+    sub r0, r17
+    sbc r1, r25
     movw r16, r14
-    add r14, r20
-    adc r15, r21
-    sub r16, r20
-    sbc r17, r21
+    add r14, r0
+    adc r15, r1
+    sub r16, r0
+    sbc r17, r1
     ; 3*v = 3*lo - hi; stored as 3*lo + (255 - hi)
     mul r16, r24
     com r17
@@ -767,24 +633,1969 @@ ctru_light_ntt_constants:
     adc r1, r25
     std Y+0, r0
     std Y+1, r1
-    pop r20
-    dec r20
-    breq 3f
-    push r20
-    andi r20, 7
-    breq 2f
-    sbiw r30, 28
     adiw r28, 2
-    rjmp 1b
-2:
-    subi r28, 142
+    dec r20
+    breq 1f
+    rjmp .Lntt2_0
+1:
+    subi r28, 144
     sbci r29, 255
-    rjmp 1b
-3:
-    ; back to the first block
-    subi r28, 142
-    sbci r29, 3
-    ; values before the last step at most 12743; output in [206, 1020]
+    ldi r20, 8
+.Lntt2_1:
+    ldd r2, Y+0
+    ldd r3, Y+1
+    ldd r4, Y+16
+    ldd r5, Y+17
+    ldd r6, Y+32
+    ldd r7, Y+33
+    ldd r8, Y+48
+    ldd r9, Y+49
+    subi r28, 192
+    sbci r29, 255
+    ldd r10, Y+0
+    ldd r11, Y+1
+    ldd r12, Y+16
+    ldd r13, Y+17
+    ldd r14, Y+32
+    ldd r15, Y+33
+    ldd r16, Y+48
+    ldd r17, Y+49
+    ; layer 0, zeta = 300 = 1*3*(100 + 256*0); 256*zeta/3 ~ 223 + 256*0; r in [-130, 765]
+    ldi r22, 100
+    ldi r23, 223
+    mul r10, r22
+    movw r18, r0
+    mul r11, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    movw r10, r2
+    add r2, r0
+    adc r3, r1
+    sub r10, r0
+    sbc r11, r1
+    mul r12, r22
+    movw r18, r0
+    mul r13, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    movw r12, r4
+    add r4, r0
+    adc r5, r1
+    sub r12, r0
+    sbc r13, r1
+    mul r14, r22
+    movw r18, r0
+    mul r15, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    movw r14, r6
+    add r6, r0
+    adc r7, r1
+    sub r14, r0
+    sbc r15, r1
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    movw r16, r8
+    add r8, r0
+    adc r9, r1
+    sub r16, r0
+    sbc r17, r1
+    ; layer 1, zeta = 231 = 1*3*(77 + 256*0); 256*zeta/3 ~ 231 + 256*1; r in [-150, 765]
+    ldi r22, 77
+    ldi r23, 231
+    mul r6, r22
+    movw r18, r0
+    mul r7, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r7
+    sbc r1, r25
+    movw r6, r2
+    add r2, r0
+    adc r3, r1
+    sub r6, r0
+    sbc r7, r1
+    mul r8, r22
+    movw r18, r0
+    mul r9, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r9
+    sbc r1, r25
+    movw r8, r4
+    add r4, r0
+    adc r5, r1
+    sub r8, r0
+    sbc r9, r1
+    ; layer 1, zeta = 289 = -1*3*(160 + 256*0); 256*zeta/3 ~ 203 + 256*0; r in [-188, 765]
+    ldi r22, 160
+    ldi r23, 203
+    mul r14, r22
+    movw r18, r0
+    mul r15, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    movw r14, r10
+    add r14, r0
+    adc r15, r1
+    sub r10, r0
+    sbc r11, r1
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    movw r16, r12
+    add r16, r0
+    adc r17, r1
+    sub r12, r0
+    sbc r13, r1
+    ; layer 2, zeta = 89 = 1*3*(30 + 256*1); 256*zeta/3 ~ 161 + 256*0; r in [-311, 765]
+    ldi r22, 30
+    ldi r23, 161
+    mul r4, r22
+    movw r18, r0
+    mul r5, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r4
+    sbc r1, r25
+    movw r4, r2
+    add r2, r0
+    adc r3, r1
+    sub r4, r0
+    sbc r5, r1
+    ; layer 2, zeta = 135 = 1*3*(45 + 256*0); 256*zeta/3 ~ 241 + 256*-1; r in [-82, 805]
+    ldi r22, 45
+    ldi r23, 241
+    mul r8, r22
+    movw r18, r0
+    mul r9, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r9
+    adc r1, r25
+    movw r8, r6
+    add r6, r0
+    adc r7, r1
+    sub r8, r0
+    sbc r9, r1
+    ; layer 2, zeta = 17 = 1*3*(6 + 256*1); 256*zeta/3 ~ 169 + 256*0; r in [-286, 765]
+    ldi r22, 6
+    ldi r23, 169
+    mul r12, r22
+    movw r18, r0
+    mul r13, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r12
+    sbc r1, r25
+    movw r12, r10
+    add r10, r0
+    adc r11, r1
+    sub r12, r0
+    sbc r13, r1
+    ; layer 2, zeta = 285 = 1*3*(95 + 256*0); 256*zeta/3 ~ 225 + 256*1; r in [-169, 765]
+    ldi r22, 95
+    ldi r23, 225
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r17
+    sbc r1, r25
+    movw r16, r14
+    add r14, r0
+    adc r15, r1
+    sub r16, r0
+    sbc r17, r1
+    ; 3*v = 3*lo - hi; stored as 3*lo + (255 - hi)
+    mul r16, r24
+    com r17
+    add r0, r17
+    adc r1, r25
+    std Y+48, r0
+    std Y+49, r1
+    mul r14, r24
+    com r15
+    add r0, r15
+    adc r1, r25
+    std Y+32, r0
+    std Y+33, r1
+    mul r12, r24
+    com r13
+    add r0, r13
+    adc r1, r25
+    std Y+16, r0
+    std Y+17, r1
+    mul r10, r24
+    com r11
+    add r0, r11
+    adc r1, r25
+    std Y+0, r0
+    std Y+1, r1
+    subi r28, 64
+    sbci r29, 0
+    mul r8, r24
+    com r9
+    add r0, r9
+    adc r1, r25
+    std Y+48, r0
+    std Y+49, r1
+    mul r6, r24
+    com r7
+    add r0, r7
+    adc r1, r25
+    std Y+32, r0
+    std Y+33, r1
+    mul r4, r24
+    com r5
+    add r0, r5
+    adc r1, r25
+    std Y+16, r0
+    std Y+17, r1
+    mul r2, r24
+    com r3
+    add r0, r3
+    adc r1, r25
+    std Y+0, r0
+    std Y+1, r1
+    adiw r28, 2
+    dec r20
+    breq 1f
+    rjmp .Lntt2_1
+1:
+    subi r28, 144
+    sbci r29, 255
+    ldi r20, 8
+.Lntt2_2:
+    ldd r2, Y+0
+    ldd r3, Y+1
+    ldd r4, Y+16
+    ldd r5, Y+17
+    ldd r6, Y+32
+    ldd r7, Y+33
+    ldd r8, Y+48
+    ldd r9, Y+49
+    subi r28, 192
+    sbci r29, 255
+    ldd r10, Y+0
+    ldd r11, Y+1
+    ldd r12, Y+16
+    ldd r13, Y+17
+    ldd r14, Y+32
+    ldd r15, Y+33
+    ldd r16, Y+48
+    ldd r17, Y+49
+    ; layer 0, zeta = 377 = 1*3*(126 + 256*1); 256*zeta/3 ~ 129 + 256*0; r in [-400, 765]
+    ldi r22, 126
+    ldi r23, 129
+    mul r10, r22
+    movw r18, r0
+    mul r11, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r10
+    sbc r1, r25
+    movw r10, r2
+    add r2, r0
+    adc r3, r1
+    sub r10, r0
+    sbc r11, r1
+    mul r12, r22
+    movw r18, r0
+    mul r13, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r12
+    sbc r1, r25
+    movw r12, r4
+    add r4, r0
+    adc r5, r1
+    sub r12, r0
+    sbc r13, r1
+    mul r14, r22
+    movw r18, r0
+    mul r15, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r14
+    sbc r1, r25
+    movw r14, r6
+    add r6, r0
+    adc r7, r1
+    sub r14, r0
+    sbc r15, r1
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r16
+    sbc r1, r25
+    movw r16, r8
+    add r8, r0
+    adc r9, r1
+    sub r16, r0
+    sbc r17, r1
+    ; layer 1, zeta = 94 = -1*3*(225 + 256*0); 256*zeta/3 ~ 181 + 256*-1; r in [-254, 808]
+    ldi r22, 225
+    ldi r23, 181
+    mul r6, r22
+    movw r18, r0
+    mul r7, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r7
+    adc r1, r25
+    movw r6, r2
+    add r6, r0
+    adc r7, r1
+    sub r2, r0
+    sbc r3, r1
+    mul r8, r22
+    movw r18, r0
+    mul r9, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r9
+    adc r1, r25
+    movw r8, r4
+    add r8, r0
+    adc r9, r1
+    sub r4, r0
+    sbc r5, r1
+    ; layer 1, zeta = 324 = 1*3*(108 + 256*0); 256*zeta/3 ~ 220 + 256*-1; r in [-143, 807]
+    ldi r22, 108
+    ldi r23, 220
+    mul r14, r22
+    movw r18, r0
+    mul r15, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r15
+    adc r1, r25
+    movw r14, r10
+    add r10, r0
+    adc r11, r1
+    sub r14, r0
+    sbc r15, r1
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r17
+    adc r1, r25
+    movw r16, r12
+    add r12, r0
+    adc r13, r1
+    sub r16, r0
+    sbc r17, r1
+    ; layer 2, zeta = 49 = 1*3*(16 + 256*-1); 256*zeta/3 ~ 80 + 256*0; r in [-29, 1020]
+    ldi r22, 16
+    ldi r23, 80
+    mul r4, r22
+    movw r18, r0
+    mul r5, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r4
+    adc r1, r25
+    movw r4, r2
+    add r2, r0
+    adc r3, r1
+    sub r4, r0
+    sbc r5, r1
+    ; layer 2, zeta = 38 = 1*3*(13 + 256*1); 256*zeta/3 ~ 167 + 256*1; r in [-343, 765]
+    ldi r22, 13
+    ldi r23, 167
+    mul r8, r22
+    movw r18, r0
+    mul r9, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r8
+    sbc r1, r25
+    sub r0, r9
+    sbc r1, r25
+    movw r8, r6
+    add r6, r0
+    adc r7, r1
+    sub r8, r0
+    sbc r9, r1
+    ; layer 2, zeta = 18 = 1*3*(6 + 256*0); 256*zeta/3 ~ 254 + 256*-1; r in [-50, 810]
+    ldi r22, 6
+    ldi r23, 254
+    mul r12, r22
+    movw r18, r0
+    mul r13, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r13
+    adc r1, r25
+    movw r12, r10
+    add r10, r0
+    adc r11, r1
+    sub r12, r0
+    sbc r13, r1
+    ; layer 2, zeta = 347 = -1*3*(141 + 256*1); 256*zeta/3 ~ 124 + 256*0; r in [-415, 765]
+    ldi r22, 141
+    ldi r23, 124
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r16
+    sbc r1, r25
+    movw r16, r14
+    add r16, r0
+    adc r17, r1
+    sub r14, r0
+    sbc r15, r1
+    ; 3*v = 3*lo - hi; stored as 3*lo + (255 - hi)
+    mul r16, r24
+    com r17
+    add r0, r17
+    adc r1, r25
+    std Y+48, r0
+    std Y+49, r1
+    mul r14, r24
+    com r15
+    add r0, r15
+    adc r1, r25
+    std Y+32, r0
+    std Y+33, r1
+    mul r12, r24
+    com r13
+    add r0, r13
+    adc r1, r25
+    std Y+16, r0
+    std Y+17, r1
+    mul r10, r24
+    com r11
+    add r0, r11
+    adc r1, r25
+    std Y+0, r0
+    std Y+1, r1
+    subi r28, 64
+    sbci r29, 0
+    mul r8, r24
+    com r9
+    add r0, r9
+    adc r1, r25
+    std Y+48, r0
+    std Y+49, r1
+    mul r6, r24
+    com r7
+    add r0, r7
+    adc r1, r25
+    std Y+32, r0
+    std Y+33, r1
+    mul r4, r24
+    com r5
+    add r0, r5
+    adc r1, r25
+    std Y+16, r0
+    std Y+17, r1
+    mul r2, r24
+    com r3
+    add r0, r3
+    adc r1, r25
+    std Y+0, r0
+    std Y+1, r1
+    adiw r28, 2
+    dec r20
+    breq 1f
+    rjmp .Lntt2_2
+1:
+    subi r28, 144
+    sbci r29, 255
+    ldi r20, 8
+.Lntt2_3:
+    ldd r2, Y+0
+    ldd r3, Y+1
+    ldd r4, Y+16
+    ldd r5, Y+17
+    ldd r6, Y+32
+    ldd r7, Y+33
+    ldd r8, Y+48
+    ldd r9, Y+49
+    subi r28, 192
+    sbci r29, 255
+    ldd r10, Y+0
+    ldd r11, Y+1
+    ldd r12, Y+16
+    ldd r13, Y+17
+    ldd r14, Y+32
+    ldd r15, Y+33
+    ldd r16, Y+48
+    ldd r17, Y+49
+    ; layer 0, zeta = 304 = -1*3*(155 + 256*0); 256*zeta/3 ~ 205 + 256*1; r in [-222, 765]
+    ldi r22, 155
+    ldi r23, 205
+    mul r10, r22
+    movw r18, r0
+    mul r11, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r11
+    sbc r1, r25
+    movw r10, r2
+    add r10, r0
+    adc r11, r1
+    sub r2, r0
+    sbc r3, r1
+    mul r12, r22
+    movw r18, r0
+    mul r13, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r13
+    sbc r1, r25
+    movw r12, r4
+    add r12, r0
+    adc r13, r1
+    sub r4, r0
+    sbc r5, r1
+    mul r14, r22
+    movw r18, r0
+    mul r15, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r15
+    sbc r1, r25
+    movw r14, r6
+    add r14, r0
+    adc r15, r1
+    sub r6, r0
+    sbc r7, r1
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r17
+    sbc r1, r25
+    movw r16, r8
+    add r16, r0
+    adc r17, r1
+    sub r8, r0
+    sbc r9, r1
+    ; layer 1, zeta = 85 = -1*3*(228 + 256*0); 256*zeta/3 ~ 180 + 256*-1; r in [-254, 804]
+    ldi r22, 228
+    ldi r23, 180
+    mul r6, r22
+    movw r18, r0
+    mul r7, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r7
+    adc r1, r25
+    movw r6, r2
+    add r6, r0
+    adc r7, r1
+    sub r2, r0
+    sbc r3, r1
+    mul r8, r22
+    movw r18, r0
+    mul r9, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r9
+    adc r1, r25
+    movw r8, r4
+    add r8, r0
+    adc r9, r1
+    sub r4, r0
+    sbc r5, r1
+    ; layer 1, zeta = 113 = -1*3*(219 + 256*1); 256*zeta/3 ~ 98 + 256*0; r in [-488, 765]
+    ldi r22, 219
+    ldi r23, 98
+    mul r14, r22
+    movw r18, r0
+    mul r15, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r14
+    sbc r1, r25
+    movw r14, r10
+    add r14, r0
+    adc r15, r1
+    sub r10, r0
+    sbc r11, r1
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r16
+    sbc r1, r25
+    movw r16, r12
+    add r16, r0
+    adc r17, r1
+    sub r12, r0
+    sbc r13, r1
+    ; layer 2, zeta = 215 = 1*3*(72 + 256*1); 256*zeta/3 ~ 147 + 256*0; r in [-349, 765]
+    ldi r22, 72
+    ldi r23, 147
+    mul r4, r22
+    movw r18, r0
+    mul r5, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r4
+    sbc r1, r25
+    movw r4, r2
+    add r2, r0
+    adc r3, r1
+    sub r4, r0
+    sbc r5, r1
+    ; layer 2, zeta = 257 = -1*3*(171 + 256*1); 256*zeta/3 ~ 114 + 256*0; r in [-444, 765]
+    ldi r22, 171
+    ldi r23, 114
+    mul r8, r22
+    movw r18, r0
+    mul r9, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r8
+    sbc r1, r25
+    movw r8, r6
+    add r8, r0
+    adc r9, r1
+    sub r6, r0
+    sbc r7, r1
+    ; layer 2, zeta = 283 = -1*3*(162 + 256*0); 256*zeta/3 ~ 202 + 256*-1; r in [-195, 808]
+    ldi r22, 162
+    ldi r23, 202
+    mul r12, r22
+    movw r18, r0
+    mul r13, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r13
+    adc r1, r25
+    movw r12, r10
+    add r12, r0
+    adc r13, r1
+    sub r10, r0
+    sbc r11, r1
+    ; layer 2, zeta = 141 = 1*3*(47 + 256*0); 256*zeta/3 ~ 241 + 256*1; r in [-132, 765]
+    ldi r22, 47
+    ldi r23, 241
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r17
+    sbc r1, r25
+    movw r16, r14
+    add r14, r0
+    adc r15, r1
+    sub r16, r0
+    sbc r17, r1
+    ; 3*v = 3*lo - hi; stored as 3*lo + (255 - hi)
+    mul r16, r24
+    com r17
+    add r0, r17
+    adc r1, r25
+    std Y+48, r0
+    std Y+49, r1
+    mul r14, r24
+    com r15
+    add r0, r15
+    adc r1, r25
+    std Y+32, r0
+    std Y+33, r1
+    mul r12, r24
+    com r13
+    add r0, r13
+    adc r1, r25
+    std Y+16, r0
+    std Y+17, r1
+    mul r10, r24
+    com r11
+    add r0, r11
+    adc r1, r25
+    std Y+0, r0
+    std Y+1, r1
+    subi r28, 64
+    sbci r29, 0
+    mul r8, r24
+    com r9
+    add r0, r9
+    adc r1, r25
+    std Y+48, r0
+    std Y+49, r1
+    mul r6, r24
+    com r7
+    add r0, r7
+    adc r1, r25
+    std Y+32, r0
+    std Y+33, r1
+    mul r4, r24
+    com r5
+    add r0, r5
+    adc r1, r25
+    std Y+16, r0
+    std Y+17, r1
+    mul r2, r24
+    com r3
+    add r0, r3
+    adc r1, r25
+    std Y+0, r0
+    std Y+1, r1
+    adiw r28, 2
+    dec r20
+    breq 1f
+    rjmp .Lntt2_3
+1:
+    subi r28, 144
+    sbci r29, 255
+    ldi r20, 8
+.Lntt2_4:
+    ldd r2, Y+0
+    ldd r3, Y+1
+    ldd r4, Y+16
+    ldd r5, Y+17
+    ldd r6, Y+32
+    ldd r7, Y+33
+    ldd r8, Y+48
+    ldd r9, Y+49
+    subi r28, 192
+    sbci r29, 255
+    ldd r10, Y+0
+    ldd r11, Y+1
+    ldd r12, Y+16
+    ldd r13, Y+17
+    ldd r14, Y+32
+    ldd r15, Y+33
+    ldd r16, Y+48
+    ldd r17, Y+49
+    ; layer 0, zeta = 43 = 1*3*(14 + 256*-1); 256*zeta/3 ~ 81 + 256*1; r in [-58, 1020]
+    ldi r22, 14
+    ldi r23, 81
+    mul r10, r22
+    movw r18, r0
+    mul r11, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r10
+    adc r1, r25
+    sub r0, r11
+    sbc r1, r25
+    movw r10, r2
+    add r2, r0
+    adc r3, r1
+    sub r10, r0
+    sbc r11, r1
+    mul r12, r22
+    movw r18, r0
+    mul r13, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r12
+    adc r1, r25
+    sub r0, r13
+    sbc r1, r25
+    movw r12, r4
+    add r4, r0
+    adc r5, r1
+    sub r12, r0
+    sbc r13, r1
+    mul r14, r22
+    movw r18, r0
+    mul r15, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r14
+    adc r1, r25
+    sub r0, r15
+    sbc r1, r25
+    movw r14, r6
+    add r6, r0
+    adc r7, r1
+    sub r14, r0
+    sbc r15, r1
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r16
+    adc r1, r25
+    sub r0, r17
+    sbc r1, r25
+    movw r16, r8
+    add r8, r0
+    adc r9, r1
+    sub r16, r0
+    sbc r17, r1
+    ; layer 1, zeta = 245 = 1*3*(82 + 256*1); 256*zeta/3 ~ 144 + 256*1; r in [-396, 765]
+    ldi r22, 82
+    ldi r23, 144
+    mul r6, r22
+    movw r18, r0
+    mul r7, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r6
+    sbc r1, r25
+    sub r0, r7
+    sbc r1, r25
+    movw r6, r2
+    add r2, r0
+    adc r3, r1
+    sub r6, r0
+    sbc r7, r1
+    mul r8, r22
+    movw r18, r0
+    mul r9, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r8
+    sbc r1, r25
+    sub r0, r9
+    sbc r1, r25
+    movw r8, r4
+    add r4, r0
+    adc r5, r1
+    sub r8, r0
+    sbc r9, r1
+    ; layer 1, zeta = 190 = -1*3*(193 + 256*0); 256*zeta/3 ~ 192 + 256*0; r in [-218, 765]
+    ldi r22, 193
+    ldi r23, 192
+    mul r14, r22
+    movw r18, r0
+    mul r15, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    movw r14, r10
+    add r14, r0
+    adc r15, r1
+    sub r10, r0
+    sbc r11, r1
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    movw r16, r12
+    add r16, r0
+    adc r17, r1
+    sub r12, r0
+    sbc r13, r1
+    ; layer 2, zeta = 125 = 1*3*(42 + 256*1); 256*zeta/3 ~ 157 + 256*0; r in [-321, 765]
+    ldi r22, 42
+    ldi r23, 157
+    mul r4, r22
+    movw r18, r0
+    mul r5, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r4
+    sbc r1, r25
+    movw r4, r2
+    add r2, r0
+    adc r3, r1
+    sub r4, r0
+    sbc r5, r1
+    ; layer 2, zeta = 60 = 1*3*(20 + 256*0); 256*zeta/3 ~ 250 + 256*1; r in [-98, 765]
+    ldi r22, 20
+    ldi r23, 250
+    mul r8, r22
+    movw r18, r0
+    mul r9, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r9
+    sbc r1, r25
+    movw r8, r6
+    add r6, r0
+    adc r7, r1
+    sub r8, r0
+    sbc r9, r1
+    ; layer 2, zeta = 93 = 1*3*(31 + 256*0); 256*zeta/3 ~ 246 + 256*0; r in [-64, 765]
+    ldi r22, 31
+    ldi r23, 246
+    mul r12, r22
+    movw r18, r0
+    mul r13, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    movw r12, r10
+    add r10, r0
+    adc r11, r1
+    sub r12, r0
+    sbc r13, r1
+    ; layer 2, zeta = 383 = -1*3*(129 + 256*1); 256*zeta/3 ~ 128 + 256*0; r in [-402, 765]
+    ldi r22, 129
+    ldi r23, 128
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r16
+    sbc r1, r25
+    movw r16, r14
+    add r16, r0
+    adc r17, r1
+    sub r14, r0
+    sbc r15, r1
+    ; 3*v = 3*lo - hi; stored as 3*lo + (255 - hi)
+    mul r16, r24
+    com r17
+    add r0, r17
+    adc r1, r25
+    std Y+48, r0
+    std Y+49, r1
+    mul r14, r24
+    com r15
+    add r0, r15
+    adc r1, r25
+    std Y+32, r0
+    std Y+33, r1
+    mul r12, r24
+    com r13
+    add r0, r13
+    adc r1, r25
+    std Y+16, r0
+    std Y+17, r1
+    mul r10, r24
+    com r11
+    add r0, r11
+    adc r1, r25
+    std Y+0, r0
+    std Y+1, r1
+    subi r28, 64
+    sbci r29, 0
+    mul r8, r24
+    com r9
+    add r0, r9
+    adc r1, r25
+    std Y+48, r0
+    std Y+49, r1
+    mul r6, r24
+    com r7
+    add r0, r7
+    adc r1, r25
+    std Y+32, r0
+    std Y+33, r1
+    mul r4, r24
+    com r5
+    add r0, r5
+    adc r1, r25
+    std Y+16, r0
+    std Y+17, r1
+    mul r2, r24
+    com r3
+    add r0, r3
+    adc r1, r25
+    std Y+0, r0
+    std Y+1, r1
+    adiw r28, 2
+    dec r20
+    breq 1f
+    rjmp .Lntt2_4
+1:
+    subi r28, 144
+    sbci r29, 255
+    ldi r20, 8
+.Lntt2_5:
+    ldd r2, Y+0
+    ldd r3, Y+1
+    ldd r4, Y+16
+    ldd r5, Y+17
+    ldd r6, Y+32
+    ldd r7, Y+33
+    ldd r8, Y+48
+    ldd r9, Y+49
+    subi r28, 192
+    sbci r29, 255
+    ldd r10, Y+0
+    ldd r11, Y+1
+    ldd r12, Y+16
+    ldd r13, Y+17
+    ldd r14, Y+32
+    ldd r15, Y+33
+    ldd r16, Y+48
+    ldd r17, Y+49
+    ; layer 0, zeta = 359 = 1*3*(120 + 256*1); 256*zeta/3 ~ 131 + 256*0; r in [-392, 765]
+    ldi r22, 120
+    ldi r23, 131
+    mul r10, r22
+    movw r18, r0
+    mul r11, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r10
+    sbc r1, r25
+    movw r10, r2
+    add r2, r0
+    adc r3, r1
+    sub r10, r0
+    sbc r11, r1
+    mul r12, r22
+    movw r18, r0
+    mul r13, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r12
+    sbc r1, r25
+    movw r12, r4
+    add r4, r0
+    adc r5, r1
+    sub r12, r0
+    sbc r13, r1
+    mul r14, r22
+    movw r18, r0
+    mul r15, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r14
+    sbc r1, r25
+    movw r14, r6
+    add r6, r0
+    adc r7, r1
+    sub r14, r0
+    sbc r15, r1
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r16
+    sbc r1, r25
+    movw r16, r8
+    add r8, r0
+    adc r9, r1
+    sub r16, r0
+    sbc r17, r1
+    ; layer 1, zeta = 197 = 1*3*(66 + 256*1); 256*zeta/3 ~ 149 + 256*0; r in [-343, 765]
+    ldi r22, 66
+    ldi r23, 149
+    mul r6, r22
+    movw r18, r0
+    mul r7, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r6
+    sbc r1, r25
+    movw r6, r2
+    add r2, r0
+    adc r3, r1
+    sub r6, r0
+    sbc r7, r1
+    mul r8, r22
+    movw r18, r0
+    mul r9, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r8
+    sbc r1, r25
+    movw r8, r4
+    add r4, r0
+    adc r5, r1
+    sub r8, r0
+    sbc r9, r1
+    ; layer 1, zeta = 90 = 1*3*(30 + 256*0); 256*zeta/3 ~ 246 + 256*-1; r in [-65, 802]
+    ldi r22, 30
+    ldi r23, 246
+    mul r14, r22
+    movw r18, r0
+    mul r15, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r15
+    adc r1, r25
+    movw r14, r10
+    add r10, r0
+    adc r11, r1
+    sub r14, r0
+    sbc r15, r1
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r17
+    adc r1, r25
+    movw r16, r12
+    add r12, r0
+    adc r13, r1
+    sub r16, r0
+    sbc r17, r1
+    ; layer 2, zeta = 299 = 1*3*(100 + 256*1); 256*zeta/3 ~ 138 + 256*1; r in [-419, 765]
+    ldi r22, 100
+    ldi r23, 138
+    mul r4, r22
+    movw r18, r0
+    mul r5, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r4
+    sbc r1, r25
+    sub r0, r5
+    sbc r1, r25
+    movw r4, r2
+    add r2, r0
+    adc r3, r1
+    sub r4, r0
+    sbc r5, r1
+    ; layer 2, zeta = 82 = 1*3*(27 + 256*-1); 256*zeta/3 ~ 76 + 256*-1; r in [-38, 1060]
+    ldi r22, 27
+    ldi r23, 76
+    mul r8, r22
+    movw r18, r0
+    mul r9, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r8
+    adc r1, r25
+    add r0, r9
+    adc r1, r25
+    movw r8, r6
+    add r6, r0
+    adc r7, r1
+    sub r8, r0
+    sbc r9, r1
+    ; layer 2, zeta = 204 = 1*3*(68 + 256*0); 256*zeta/3 ~ 234 + 256*1; r in [-144, 765]
+    ldi r22, 68
+    ldi r23, 234
+    mul r12, r22
+    movw r18, r0
+    mul r13, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r13
+    sbc r1, r25
+    movw r12, r10
+    add r10, r0
+    adc r11, r1
+    sub r12, r0
+    sbc r13, r1
+    ; layer 2, zeta = 344 = 1*3*(115 + 256*1); 256*zeta/3 ~ 133 + 256*1; r in [-427, 765]
+    ldi r22, 115
+    ldi r23, 133
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r16
+    sbc r1, r25
+    sub r0, r17
+    sbc r1, r25
+    movw r16, r14
+    add r14, r0
+    adc r15, r1
+    sub r16, r0
+    sbc r17, r1
+    ; 3*v = 3*lo - hi; stored as 3*lo + (255 - hi)
+    mul r16, r24
+    com r17
+    add r0, r17
+    adc r1, r25
+    std Y+48, r0
+    std Y+49, r1
+    mul r14, r24
+    com r15
+    add r0, r15
+    adc r1, r25
+    std Y+32, r0
+    std Y+33, r1
+    mul r12, r24
+    com r13
+    add r0, r13
+    adc r1, r25
+    std Y+16, r0
+    std Y+17, r1
+    mul r10, r24
+    com r11
+    add r0, r11
+    adc r1, r25
+    std Y+0, r0
+    std Y+1, r1
+    subi r28, 64
+    sbci r29, 0
+    mul r8, r24
+    com r9
+    add r0, r9
+    adc r1, r25
+    std Y+48, r0
+    std Y+49, r1
+    mul r6, r24
+    com r7
+    add r0, r7
+    adc r1, r25
+    std Y+32, r0
+    std Y+33, r1
+    mul r4, r24
+    com r5
+    add r0, r5
+    adc r1, r25
+    std Y+16, r0
+    std Y+17, r1
+    mul r2, r24
+    com r3
+    add r0, r3
+    adc r1, r25
+    std Y+0, r0
+    std Y+1, r1
+    adiw r28, 2
+    dec r20
+    breq 1f
+    rjmp .Lntt2_5
+1:
+    subi r28, 144
+    sbci r29, 255
+    ldi r20, 8
+.Lntt2_6:
+    ldd r2, Y+0
+    ldd r3, Y+1
+    ldd r4, Y+16
+    ldd r5, Y+17
+    ldd r6, Y+32
+    ldd r7, Y+33
+    ldd r8, Y+48
+    ldd r9, Y+49
+    subi r28, 192
+    sbci r29, 255
+    ldd r10, Y+0
+    ldd r11, Y+1
+    ldd r12, Y+16
+    ldd r13, Y+17
+    ldd r14, Y+32
+    ldd r15, Y+33
+    ldd r16, Y+48
+    ldd r17, Y+49
+    ; layer 0, zeta = 182 = 1*3*(61 + 256*1); 256*zeta/3 ~ 151 + 256*1; r in [-374, 765]
+    ldi r22, 61
+    ldi r23, 151
+    mul r10, r22
+    movw r18, r0
+    mul r11, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r10
+    sbc r1, r25
+    sub r0, r11
+    sbc r1, r25
+    movw r10, r2
+    add r2, r0
+    adc r3, r1
+    sub r10, r0
+    sbc r11, r1
+    mul r12, r22
+    movw r18, r0
+    mul r13, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r12
+    sbc r1, r25
+    sub r0, r13
+    sbc r1, r25
+    movw r12, r4
+    add r4, r0
+    adc r5, r1
+    sub r12, r0
+    sbc r13, r1
+    mul r14, r22
+    movw r18, r0
+    mul r15, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r14
+    sbc r1, r25
+    sub r0, r15
+    sbc r1, r25
+    movw r14, r6
+    add r6, r0
+    adc r7, r1
+    sub r14, r0
+    sbc r15, r1
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r16
+    sbc r1, r25
+    sub r0, r17
+    sbc r1, r25
+    movw r16, r8
+    add r8, r0
+    adc r9, r1
+    sub r16, r0
+    sbc r17, r1
+    ; layer 1, zeta = 253 = -1*3*(172 + 256*0); 256*zeta/3 ~ 199 + 256*0; r in [-202, 765]
+    ldi r22, 172
+    ldi r23, 199
+    mul r6, r22
+    movw r18, r0
+    mul r7, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    movw r6, r2
+    add r6, r0
+    adc r7, r1
+    sub r2, r0
+    sbc r3, r1
+    mul r8, r22
+    movw r18, r0
+    mul r9, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    movw r8, r4
+    add r8, r0
+    adc r9, r1
+    sub r4, r0
+    sbc r5, r1
+    ; layer 1, zeta = 306 = 1*3*(102 + 256*0); 256*zeta/3 ~ 222 + 256*-1; r in [-135, 804]
+    ldi r22, 102
+    ldi r23, 222
+    mul r14, r22
+    movw r18, r0
+    mul r15, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r15
+    adc r1, r25
+    movw r14, r10
+    add r10, r0
+    adc r11, r1
+    sub r14, r0
+    sbc r15, r1
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r17
+    adc r1, r25
+    movw r16, r12
+    add r12, r0
+    adc r13, r1
+    sub r16, r0
+    sbc r17, r1
+    ; layer 2, zeta = 319 = -1*3*(150 + 256*0); 256*zeta/3 ~ 206 + 256*-1; r in [-182, 806]
+    ldi r22, 150
+    ldi r23, 206
+    mul r4, r22
+    movw r18, r0
+    mul r5, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r5
+    adc r1, r25
+    movw r4, r2
+    add r4, r0
+    adc r5, r1
+    sub r2, r0
+    sbc r3, r1
+    ; layer 2, zeta = 216 = 1*3*(72 + 256*0); 256*zeta/3 ~ 232 + 256*-1; r in [-110, 808]
+    ldi r22, 72
+    ldi r23, 232
+    mul r8, r22
+    movw r18, r0
+    mul r9, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r9
+    adc r1, r25
+    movw r8, r6
+    add r6, r0
+    adc r7, r1
+    sub r8, r0
+    sbc r9, r1
+    ; layer 2, zeta = 313 = -1*3*(152 + 256*0); 256*zeta/3 ~ 206 + 256*1; r in [-227, 765]
+    ldi r22, 152
+    ldi r23, 206
+    mul r12, r22
+    movw r18, r0
+    mul r13, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r13
+    sbc r1, r25
+    movw r12, r10
+    add r12, r0
+    adc r13, r1
+    sub r10, r0
+    sbc r11, r1
+    ; layer 2, zeta = 181 = -1*3*(196 + 256*0); 256*zeta/3 ~ 191 + 256*0; r in [-224, 765]
+    ldi r22, 196
+    ldi r23, 191
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    movw r16, r14
+    add r16, r0
+    adc r17, r1
+    sub r14, r0
+    sbc r15, r1
+    ; 3*v = 3*lo - hi; stored as 3*lo + (255 - hi)
+    mul r16, r24
+    com r17
+    add r0, r17
+    adc r1, r25
+    std Y+48, r0
+    std Y+49, r1
+    mul r14, r24
+    com r15
+    add r0, r15
+    adc r1, r25
+    std Y+32, r0
+    std Y+33, r1
+    mul r12, r24
+    com r13
+    add r0, r13
+    adc r1, r25
+    std Y+16, r0
+    std Y+17, r1
+    mul r10, r24
+    com r11
+    add r0, r11
+    adc r1, r25
+    std Y+0, r0
+    std Y+1, r1
+    subi r28, 64
+    sbci r29, 0
+    mul r8, r24
+    com r9
+    add r0, r9
+    adc r1, r25
+    std Y+48, r0
+    std Y+49, r1
+    mul r6, r24
+    com r7
+    add r0, r7
+    adc r1, r25
+    std Y+32, r0
+    std Y+33, r1
+    mul r4, r24
+    com r5
+    add r0, r5
+    adc r1, r25
+    std Y+16, r0
+    std Y+17, r1
+    mul r2, r24
+    com r3
+    add r0, r3
+    adc r1, r25
+    std Y+0, r0
+    std Y+1, r1
+    adiw r28, 2
+    dec r20
+    breq 1f
+    rjmp .Lntt2_6
+1:
+    subi r28, 144
+    sbci r29, 255
+    ldi r20, 8
+.Lntt2_7:
+    ldd r2, Y+0
+    ldd r3, Y+1
+    ldd r4, Y+16
+    ldd r5, Y+17
+    ldd r6, Y+32
+    ldd r7, Y+33
+    ldd r8, Y+48
+    ldd r9, Y+49
+    subi r28, 192
+    sbci r29, 255
+    ldd r10, Y+0
+    ldd r11, Y+1
+    ldd r12, Y+16
+    ldd r13, Y+17
+    ldd r14, Y+32
+    ldd r15, Y+33
+    ldd r16, Y+48
+    ldd r17, Y+49
+    ; layer 0, zeta = 251 = 1*3*(84 + 256*1); 256*zeta/3 ~ 143 + 256*0; r in [-358, 765]
+    ldi r22, 84
+    ldi r23, 143
+    mul r10, r22
+    movw r18, r0
+    mul r11, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r10
+    sbc r1, r25
+    movw r10, r2
+    add r2, r0
+    adc r3, r1
+    sub r10, r0
+    sbc r11, r1
+    mul r12, r22
+    movw r18, r0
+    mul r13, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r12
+    sbc r1, r25
+    movw r12, r4
+    add r4, r0
+    adc r5, r1
+    sub r12, r0
+    sbc r13, r1
+    mul r14, r22
+    movw r18, r0
+    mul r15, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r14
+    sbc r1, r25
+    movw r14, r6
+    add r6, r0
+    adc r7, r1
+    sub r14, r0
+    sbc r15, r1
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r16
+    sbc r1, r25
+    movw r16, r8
+    add r8, r0
+    adc r9, r1
+    sub r16, r0
+    sbc r17, r1
+    ; layer 1, zeta = 64 = 1*3*(21 + 256*-1); 256*zeta/3 ~ 78 + 256*-1; r in [-32, 1058]
+    ldi r22, 21
+    ldi r23, 78
+    mul r6, r22
+    movw r18, r0
+    mul r7, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r6
+    adc r1, r25
+    add r0, r7
+    adc r1, r25
+    movw r6, r2
+    add r2, r0
+    adc r3, r1
+    sub r6, r0
+    sbc r7, r1
+    mul r8, r22
+    movw r18, r0
+    mul r9, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    add r0, r8
+    adc r1, r25
+    add r0, r9
+    adc r1, r25
+    movw r8, r4
+    add r4, r0
+    adc r5, r1
+    sub r8, r0
+    sbc r9, r1
+    ; layer 1, zeta = 646 = -1*3*(41 + 256*0); 256*zeta/3 ~ 243 + 256*1; r in [-111, 765]
+    ldi r22, 41
+    ldi r23, 243
+    mul r14, r22
+    movw r18, r0
+    mul r15, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r15
+    sbc r1, r25
+    movw r14, r10
+    add r14, r0
+    adc r15, r1
+    sub r10, r0
+    sbc r11, r1
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r17
+    sbc r1, r25
+    movw r16, r12
+    add r16, r0
+    adc r17, r1
+    sub r12, r0
+    sbc r13, r1
+    ; layer 2, zeta = 8 = 1*3*(3 + 256*1); 256*zeta/3 ~ 170 + 256*0; r in [-285, 765]
+    ldi r22, 3
+    ldi r23, 170
+    mul r4, r22
+    movw r18, r0
+    mul r5, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r4
+    sbc r1, r25
+    movw r4, r2
+    add r2, r0
+    adc r3, r1
+    sub r4, r0
+    sbc r5, r1
+    ; layer 2, zeta = 273 = 1*3*(91 + 256*0); 256*zeta/3 ~ 226 + 256*0; r in [-124, 765]
+    ldi r22, 91
+    ldi r23, 226
+    mul r8, r22
+    movw r18, r0
+    mul r9, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    movw r8, r6
+    add r6, r0
+    adc r7, r1
+    sub r8, r0
+    sbc r9, r1
+    ; layer 2, zeta = 154 = -1*3*(205 + 256*0); 256*zeta/3 ~ 188 + 256*0; r in [-230, 765]
+    ldi r22, 205
+    ldi r23, 188
+    mul r12, r22
+    movw r18, r0
+    mul r13, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    movw r12, r10
+    add r12, r0
+    adc r13, r1
+    sub r10, r0
+    sbc r11, r1
+    ; layer 2, zeta = 320 = -1*3*(150 + 256*1); 256*zeta/3 ~ 121 + 256*0; r in [-422, 765]
+    ldi r22, 150
+    ldi r23, 121
+    mul r16, r22
+    movw r18, r0
+    mul r17, r23
+    add r18, r0
+    adc r19, r1
+    mul r18, r24
+    sub r0, r19
+    sbc r1, r25
+    sub r0, r16
+    sbc r1, r25
+    movw r16, r14
+    add r16, r0
+    adc r17, r1
+    sub r14, r0
+    sbc r15, r1
+    ; 3*v = 3*lo - hi; stored as 3*lo + (255 - hi)
+    mul r16, r24
+    com r17
+    add r0, r17
+    adc r1, r25
+    std Y+48, r0
+    std Y+49, r1
+    mul r14, r24
+    com r15
+    add r0, r15
+    adc r1, r25
+    std Y+32, r0
+    std Y+33, r1
+    mul r12, r24
+    com r13
+    add r0, r13
+    adc r1, r25
+    std Y+16, r0
+    std Y+17, r1
+    mul r10, r24
+    com r11
+    add r0, r11
+    adc r1, r25
+    std Y+0, r0
+    std Y+1, r1
+    subi r28, 64
+    sbci r29, 0
+    mul r8, r24
+    com r9
+    add r0, r9
+    adc r1, r25
+    std Y+48, r0
+    std Y+49, r1
+    mul r6, r24
+    com r7
+    add r0, r7
+    adc r1, r25
+    std Y+32, r0
+    std Y+33, r1
+    mul r4, r24
+    com r5
+    add r0, r5
+    adc r1, r25
+    std Y+16, r0
+    std Y+17, r1
+    mul r2, r24
+    com r3
+    add r0, r3
+    adc r1, r25
+    std Y+0, r0
+    std Y+1, r1
+    adiw r28, 2
+    dec r20
+    breq 1f
+    rjmp .Lntt2_7
+1:
+    ; values before the last step at most 12748; output in [206, 1020]
 .Lctru_light_restore:
     pop r29
     pop r28

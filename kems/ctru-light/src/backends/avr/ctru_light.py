@@ -12,7 +12,7 @@ Multiplication by a constant c (result in r1:r0, never larger than about 1100):
 so r = +-c*v mod q.  The sign is chosen freely; the butterfly swaps add and subtract."""
 import re
 import sys
-from tree import ROOT, digits, forward, inverse
+from tree import ROOT, digits, factor
 Q = 769
 INV3 = pow(3, -1, Q)
 out = []
@@ -70,10 +70,10 @@ class Mul:
 class Slot:
     """The constants of one place in a rolled body, with digits of 0 and more in registers:
     r = 3*T0 - T1 - y0*lo - y1*hi, for high bytes up to hmax"""
-    def __init__(self, nodes, hmax, constant):
+    def __init__(self, nodes, hmax):
         self.bytes, self.rlo, self.rhi = [], 0, 765
         for k in nodes:
-            (x0, y0, x1, y1), lo = digits(constant(k), hmax)
+            (x0, y0, x1, y1), lo = digits(factor(k), hmax)
             self.bytes.append((x0, x1, y0, y1)); self.rlo = min(self.rlo, lo)
     def load(self):
         for r in (XA, XB, Y0, Y1): o(f'lpm r{r}, Z+')
@@ -181,33 +181,23 @@ def ntt():
     p1_store(lambda e: C[e])
     o(f'dec r{CNT}'); o('breq 1f'); o('rjmp .Lntt1'); lab('1')
     o('subi r28, 128'); o('sbci r29, 0')
-    jv = [(min(i[0] for i in iv), max(i[1] for i in iv))]*8
-    plan = []
-    for layer, g in ((layer, g) for layer in (0, 1, 2) for g in range(1 << layer)):
-        step = 4 >> layer
-        bs = [2*step*g + j + step for j in range(step)]
-        slot = Slot([(8 + i << layer) + g for i in range(8)], max(jv[b][1] for b in bs) >> 8, forward)
-        plan.append((layer, slot, bs, step))
-        for b in bs:
-            al, ah = jv[b - step]
-            jv[b - step], jv[b] = (al + slot.rlo, ah + slot.rhi), (al - slot.rhi, ah - slot.rlo)
-            for lo, hi in (jv[b - step], jv[b]): assert 0 <= lo and hi < 65536, jv
-    def body():
-        for layer, slot, bs, step in plan:
-            com(f'layer {layer}; r in [{slot.rlo}, {slot.rhi}]'); slot.load()
-            for b in bs:
-                x, y = C[b - step], C[b]
-                slot.mul(y, D0)
-                o(f'movw r{y[0]}, r{x[0]}'); o(f'add r{x[0]}, r20'); o(f'adc r{x[1]}, r21'); o(f'sub r{y[0]}, r20'); o(f'sbc r{y[1]}, r21')
-        com('3*v = 3*lo - hi; stored as 3*lo + (255 - hi)')
+    worst = 0
     def get(e):
         lo, hi = C[e]
         o(f'mul r{lo}, r{THREE}'); o(f'com r{hi}'); o(f'add r0, r{hi}'); o(f'adc r1, r{ZERO}')
         return 0, 1
-    rolled('ctru_light_ntt_constants', [slot for _, slot, _, _ in plan], p2_load, body, lambda: p2_store(get))
-    worst = (min(i[0] for i in jv), max(i[1] for i in jv))
-    olo, ohi = 255 - (worst[1] >> 8), 765 + 255
-    com(f'values before the last step at most {worst[1]}; output in [{olo}, {ohi}]')
+    for g in range(8):
+        o(f'ldi r{CNT}, 8'); lab(f'.Lntt2_{g}')
+        p2_load()
+        jv = [iv[g]]*8
+        ct3(jv, 8 + g)
+        worst = max(worst, max(i[1] for i in jv))
+        com('3*v = 3*lo - hi; stored as 3*lo + (255 - hi)')
+        p2_store(get); o('adiw r28, 2')
+        o(f'dec r{CNT}'); o('breq 1f'); o(f'rjmp .Lntt2_{g}'); lab('1')
+        if g < 7: far(112)
+    olo, ohi = 255 - (worst >> 8), 765 + 255
+    com(f'values before the last step at most {worst}; output in [{olo}, {ohi}]')
     restore(); end('ctru_light_ntt')
     return olo, ohi
 
@@ -256,7 +246,7 @@ def inv(inl, inh, factor):
         for x in (2*step*g + j for j in range(step)):
             y = x + step
             lift = up(iv[x][0] - iv[y][1]); pairs.append((x, y, lift, iv[x][1] - iv[y][0] + lift))
-        slot = Slot([(8 + i << layer) + g for i in range(8)], max(high for *_, high in pairs) >> 8, inverse)
+        slot = Slot([(8 + i << layer) + g for i in range(8)], max(high for *_, high in pairs) >> 8)
         plan.append((layer, slot, pairs))
         for x, y, *_ in pairs:
             iv[x], iv[y] = (iv[x][0] + iv[y][0], iv[x][1] + iv[y][1]), (slot.rlo, slot.rhi)

@@ -1,8 +1,8 @@
 """The tree of the transform. Node k stands for x^2m - v and is split by a root w of v, into node 2k for x^m - w and node 2k + 1
 for x^m + w. Which root is taken decides only about the order of the blocks: up to node 7 it is the specification's, and from
-node 8 on, whose products are in loops, one for which they need no more than 16 bits."""
+node 8 on, whose products are in a loop of the inverse, one for which they need no more than 16 bits."""
 Q = 769
-HIGH, FORWARD = (61, 33, 17), (37, 40, 44)      # largest high bytes in the three layers of the loops
+HIGH = (61, 33, 17)                             # largest high bytes in the three layers of the loop
 
 def digits(z, hmax):
     """z = x0 + 256*y0 and 256*z = x1 + 256*y1 with lo*x0 + hi*x1 in 16 bits, and the least value of the product; or None"""
@@ -14,17 +14,13 @@ def digits(z, hmax):
             if max(x0, x1) < 256 and t < 65536: found.append((-(t >> 8) - 255*y0 - hmax*y1, (x0, y0, x1, y1)))
     return max(found)[::-1] if found else None
 
-def inverse(k):
+def factor(k):
     """what the inverse multiplies by at node k >= 8, as a third: 1/w, and 3/w for what the others get by a reduction"""
     return pow(ROOT[k], -1, Q)*(1 if k < 16 else pow(3, -1, Q)) % Q
 
-def forward(k):
-    return ROOT[k]*pow(3, -1, Q) % Q
-
 def fits(k, w):
     ROOT[k] = w
-    layer = k.bit_length() - 4
-    return digits(inverse(k), HIGH[layer]) and digits(forward(k), FORWARD[layer])
+    return digits(factor(k), HIGH[k.bit_length() - 4])
 
 ROOT = {}
 for k in range(1, 64):

@@ -2,7 +2,7 @@
 #![no_std]
 #![no_main]
 
-use bench_avr::{Draw, exit, keeps_registers, require};
+use bench_avr::{Draw, exit, require, require_convention};
 use saber::self_check::{decoders_agree, encoders_agree, samples_agree, sums_agree};
 
 #[unsafe(no_mangle)]
@@ -100,9 +100,7 @@ macro_rules! counted {
 
 #[inline(never)]
 fn conventions() {
-    let (mut output, input) = ([300u16; 1024], [5u16; 512]);
-    let out = (&raw mut output).cast();
-    let input = (&raw const input).cast();
+    let (mut out, mut input) = ([0; 1024], [0; 512]);
     for (function, code) in [
         (product as *const (), 11),
         (counted!(saber_unpack13()), 12),
@@ -115,6 +113,6 @@ fn conventions() {
         (counted!(saber_unpack_message(512)), 19),
     ] {
         // SAFETY: no routine writes more than 2048 bytes behind its first pointer or reads more than 1024 behind another.
-        require(unsafe { keeps_registers(function, out, input, input) }, code);
+        unsafe { require_convention(function, &mut out, &mut input, code) }
     }
 }

@@ -2,7 +2,7 @@
 #![no_std]
 #![no_main]
 
-use bench_avr::{Draw, exit, keeps_registers, require};
+use bench_avr::{Draw, exit, require, require_convention};
 use hkdf::Hkdf;
 use hybrid_handshake::schedule::expand;
 use kem_core::self_check::{ascon_agrees, keccak_agrees, montgomery_agrees};
@@ -82,10 +82,7 @@ unsafe extern "C" {
 }
 
 fn conventions() {
-    let mut state = [0u8; 200];
-    let input = [1u8; 64];
-    let out = (&raw mut state).cast();
-    let input = (&raw const input).cast();
+    let (mut out, mut input) = ([0; 100], [0; 32]);
     for (function, code) in [
         (ascon_p8 as *const (), 11),
         (ascon_p12 as *const (), 12),
@@ -93,6 +90,6 @@ fn conventions() {
         (sha256_compress as *const (), 14),
     ] {
         // SAFETY: no routine writes more than 200 bytes or reads more than 64.
-        require(unsafe { keeps_registers(function, out, input, input) }, code);
+        unsafe { require_convention(function, &mut out, &mut input, code) }
     }
 }

@@ -2,7 +2,7 @@
 #![no_std]
 #![no_main]
 
-use bench_avr::{Draw, exit, keeps_registers, require};
+use bench_avr::{Draw, exit, require, require_convention};
 use hybrid_handshake::dh::{Dh, DhSecret, X25519};
 use kem_core::SharedSecret;
 
@@ -58,13 +58,10 @@ unsafe extern "C" {
 }
 
 fn conventions() {
-    let mut state = [0u8; 200];
-    let input = [1u8; 64];
-    let out = (&raw mut state).cast();
-    let input = (&raw const input).cast();
+    let (mut out, mut input) = ([0; 100], [0; 32]);
     for (function, code) in [(x25519_avr as *const (), 15), (x25519_base_avr as *const (), 16)] {
         // SAFETY: no routine writes more than 200 bytes or reads more than 64.
-        require(unsafe { keeps_registers(function, out, input, input) }, code);
+        unsafe { require_convention(function, &mut out, &mut input, code) }
     }
 }
 
