@@ -1,4 +1,5 @@
-@ Transforms and products modulo Q = 94 908 929 in 32-bit words. AAPCS; s0-s19 are used.
+@ Transforms and products modulo Q = 94 908 929 in 32-bit words. AAPCS; s0-s15 are used; stack 36 bytes, 44 in the inverse
+@ transform.
 @ Constant time: no branch or address depends on a coefficient.
 @
 @ Products with a constant z are Barrett's: z b - round(b z' / 2^32) Q with z' = round(2^32 z / Q), a signed value below
@@ -170,8 +171,9 @@ function kemqtt_saber_forward
 @ `hat` is zero afterwards.
 function kemqtt_saber_inverse
     push {r4-r11, lr}
+    vpush {s16, s17}
     mov r12, r3
-    vmov s18, r1
+    vmov s17, r1
     vldm r2!, {s16}
     add r3, r0, #1024
     vmov s14, r3
@@ -213,7 +215,7 @@ function kemqtt_saber_inverse
     bne 1b
     vldm r2!, {s0-s15}
     sub r0, r0, #1024
-    vmov r1, s18
+    vmov r1, s17
     add r3, r1, #64
     vmov s16, r3
 3:
@@ -252,6 +254,7 @@ function kemqtt_saber_inverse
     vmov r2, s16
     cmp r1, r2
     bne 3b
+    vpop {s16, s17}
     pop {r4-r11, pc}
     .size kemqtt_saber_inverse, . - kemqtt_saber_inverse
 
@@ -278,12 +281,12 @@ function kemqtt_saber_inverse
 
 @ One product modulo x^4 - zeta; a in r0-r3, b in r4-r7.
 .macro block zeta
-    vmov r12, s16
+    vmov r12, s2
     ldm r12!, {r0-r3}
-    vmov s16, r12
-    vmov r12, s17
+    vmov s2, r12
+    vmov r12, s3
     ldm r12!, {r4-r7}
-    vmov s17, r12
+    vmov s3, r12
     smull r8, r11, r1, r7
     smlal r8, r11, r2, r6
     smlal r8, r11, r3, r5
@@ -313,20 +316,20 @@ function kemqtt_saber_inverse
 @ sum += a b / 2^32. `zetas`: Q, -1 / Q modulo 2^32, then zeta and -zeta for each pair of blocks, times 2^32.
 function kemqtt_saber_accumulate
     push {r4-r11, lr}
-    vmov s16, r0
-    vmov s17, r1
+    vmov s2, r0
+    vmov s3, r1
     mov lr, r2
     add r2, r2, #1024
-    vmov s19, r2
+    vmov s5, r2
     ldm r3!, {r9, r10}
-    vmov s18, r3
+    vmov s4, r3
 1:
-    vmov r12, s18
+    vmov r12, s4
     vldm r12!, {s0, s1}
-    vmov s18, r12
+    vmov s4, r12
     block s0
     block s1
-    vmov r12, s19
+    vmov r12, s5
     cmp lr, r12
     bne 1b
     pop {r4-r11, pc}
