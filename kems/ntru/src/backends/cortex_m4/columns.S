@@ -152,6 +152,8 @@ kemqtt_ntru_toeplitz_matrices_16:
     adds r1, #8
     subs r2, #1
     bne.w 1b
+    movs r0, #0
+    vmov s0, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_toeplitz_matrices_16, . - kemqtt_ntru_toeplitz_matrices_16
     .section .text.kemqtt_ntru_toeplitz_matrices_22,"ax",%progbits
@@ -303,6 +305,8 @@ kemqtt_ntru_toeplitz_matrices_22:
     adds r1, #8
     subs r2, #1
     bne.w 1b
+    movs r0, #0
+    vmov s0, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_toeplitz_matrices_22, . - kemqtt_ntru_toeplitz_matrices_22
     .section .text.kemqtt_ntru_toeplitz_matrices_26,"ax",%progbits
@@ -454,6 +458,8 @@ kemqtt_ntru_toeplitz_matrices_26:
     adds r1, #8
     subs r2, #1
     bne.w 1b
+    movs r0, #0
+    vmov s0, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_toeplitz_matrices_26, . - kemqtt_ntru_toeplitz_matrices_26
     .section .text.kemqtt_ntru_toeplitz_outer_16,"ax",%progbits
@@ -2413,6 +2419,13 @@ kemqtt_ntru_toom_evaluate_16:
     adds r1, #8
     subs r2, #1
     bne.w 1b
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
+    vmov s4, r0
+    vmov s5, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_toom_evaluate_16, . - kemqtt_ntru_toom_evaluate_16
     .section .text.kemqtt_ntru_toom_evaluate_22,"ax",%progbits
@@ -2632,6 +2645,13 @@ kemqtt_ntru_toom_evaluate_22:
     adds r1, #8
     subs r2, #1
     bne.w 1b
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
+    vmov s4, r0
+    vmov s5, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_toom_evaluate_22, . - kemqtt_ntru_toom_evaluate_22
     .section .text.kemqtt_ntru_toom_evaluate_26,"ax",%progbits
@@ -2851,6 +2871,13 @@ kemqtt_ntru_toom_evaluate_26:
     adds r1, #8
     subs r2, #1
     bne.w 1b
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
+    vmov s4, r0
+    vmov s5, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_toom_evaluate_26, . - kemqtt_ntru_toom_evaluate_26
     .section .text.kemqtt_ntru_toom_interpolate_16,"ax",%progbits
@@ -3138,6 +3165,15 @@ kemqtt_ntru_toom_interpolate_16:
     adds r1, #8
     subs r2, #1
     bne.w 1b
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
+    vmov s4, r0
+    vmov s5, r0
+    vmov s6, r0
+    vmov s7, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_toom_interpolate_16, . - kemqtt_ntru_toom_interpolate_16
     .section .text.kemqtt_ntru_toom_interpolate_22,"ax",%progbits
@@ -3425,6 +3461,15 @@ kemqtt_ntru_toom_interpolate_22:
     adds r1, #8
     subs r2, #1
     bne.w 1b
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
+    vmov s4, r0
+    vmov s5, r0
+    vmov s6, r0
+    vmov s7, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_toom_interpolate_22, . - kemqtt_ntru_toom_interpolate_22
     .section .text.kemqtt_ntru_toom_interpolate_26,"ax",%progbits
@@ -3712,6 +3757,15 @@ kemqtt_ntru_toom_interpolate_26:
     adds r1, #8
     subs r2, #1
     bne.w 1b
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
+    vmov s4, r0
+    vmov s5, r0
+    vmov s6, r0
+    vmov s7, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_toom_interpolate_26, . - kemqtt_ntru_toom_interpolate_26
     .section .text.kemqtt_ntru_toom_sums_16,"ax",%progbits

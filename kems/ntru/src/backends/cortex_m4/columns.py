@@ -2,7 +2,8 @@
 """Generate columns.S: the sums and differences that split factors and join products, a column of words at a time.
 
 Each routine is a list of steps on named values, in the order in which they run. A value lives in a core register; when those
-run out, the one needed last waits in s0-s15, which costs a cycle each way. No branch or address depends on data.
+run out, the one needed last waits in s0-s15, which costs a cycle each way; at the end those are zero again. No branch or
+address depends on data.
 
 Arrays are named by the register that points to their first one and their number; the pointers move on by two words, because
 the loop takes two columns at a time.
@@ -12,6 +13,12 @@ import re
 SPILL = [f's{i}' for i in range(16)]
 
 
+def wipe(registers):
+    """At the end of a routine: zero for registers of the FPU that its caller does not get back as they were."""
+    scratch = sorted({int(register[1:]) for register in registers} & set(range(16)))
+    return ['    movs r0, #0'] * bool(scratch) + [f'    vmov s{i}, r0' for i in scratch]
+
+
 class Column:
     """A routine for arrays of `count` words. `strides` are the words of an array for each pointer."""
 
@@ -19,7 +26,7 @@ class Column:
         self.name, self.pointers, self.count, self.constants = name, pointers, count, constants
         self.steps, self.fresh = [], 0
         # Registers of the FPU: where values may wait, and where some wait from the beginning.
-        self.spill, self.homes = SPILL, {}
+        self.spill, self.homes, self.spilled = SPILL, {}, set()
 
     def value(self):
         self.fresh += 1
@@ -78,7 +85,8 @@ class Column:
         lines += column
         lines += [re.sub(r'#(\d+)\]', lambda offset: f'#{int(offset[1]) + 4}]', line) for line in column]
         lines += [f'    adds {pointer}, #8' for pointer in self.pointers]
-        lines += [f'    subs {counter}, #1', '    bne.w 1b', '    pop {r4-r11, pc}', f'    .size {name}, . - {name}']
+        lines += [f'    subs {counter}, #1', '    bne.w 1b', *wipe(self.spilled)]
+        lines += ['    pop {r4-r11, pc}', f'    .size {name}, . - {name}']
         return lines
 
     def body(self, free):
@@ -95,6 +103,7 @@ class Column:
             victim = max((v for v in place if v not in busy), key=lambda v: uses[v][0])
             if victim not in waiting:
                 waiting[victim] = spare.pop(0)
+                self.spilled.add(waiting[victim])
                 lines.append(f'    vmov {waiting[victim]}, {place[victim]}')
             return place.pop(victim)
 

@@ -110,6 +110,11 @@ kemqtt_ntru_ntt_first_1024:
     adds r1, #4
     subs r2, #1
     bne.w 1b
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_ntt_first_1024, . - kemqtt_ntru_ntt_first_1024
     .section .text.kemqtt_ntru_ntt_forward_1024_8,"ax",%progbits
@@ -529,6 +534,23 @@ kemqtt_ntru_ntt_residues_8:
     cmp r2, r3
     bne.w 1b
     vpop {s16-s31}
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
+    vmov s4, r0
+    vmov s5, r0
+    vmov s6, r0
+    vmov s7, r0
+    vmov s8, r0
+    vmov s9, r0
+    vmov s10, r0
+    vmov s11, r0
+    vmov s12, r0
+    vmov s13, r0
+    vmov s14, r0
+    vmov s15, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_ntt_residues_8, . - kemqtt_ntru_ntt_residues_8
     .section .text.kemqtt_ntru_ntt_inverse_1024_32,"ax",%progbits
@@ -596,6 +618,8 @@ kemqtt_ntru_ntt_inverse_1024_32:
     add r0, #96
     cmp r2, #0
     bne.w 1b
+    movs r0, #0
+    vmov s2, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_ntt_inverse_1024_32, . - kemqtt_ntru_ntt_inverse_1024_32
     .section .text.kemqtt_ntru_ntt_inverse_1024_8,"ax",%progbits
@@ -663,6 +687,8 @@ kemqtt_ntru_ntt_inverse_1024_8:
     add r0, #384
     cmp r2, #0
     bne.w 1b
+    movs r0, #0
+    vmov s2, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_ntt_inverse_1024_8, . - kemqtt_ntru_ntt_inverse_1024_8
     .section .text.kemqtt_ntru_ntt_last_1024,"ax",%progbits
@@ -776,6 +802,11 @@ kemqtt_ntru_ntt_last_1024:
     adds r1, #4
     subs r2, #1
     bne.w 1b
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_ntt_last_1024, . - kemqtt_ntru_ntt_last_1024
     .section .text.kemqtt_ntru_ntt_first_1408,"ax",%progbits
@@ -853,6 +884,11 @@ kemqtt_ntru_ntt_first_1408:
     adds r1, #4
     subs r2, #1
     bne.w 1b
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_ntt_first_1408, . - kemqtt_ntru_ntt_first_1408
     .section .text.kemqtt_ntru_ntt_forward_1408_8,"ax",%progbits
@@ -1441,6 +1477,23 @@ kemqtt_ntru_ntt_residues_11:
     cmp r2, r3
     bne.w 1b
     vpop {s16-s31}
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
+    vmov s4, r0
+    vmov s5, r0
+    vmov s6, r0
+    vmov s7, r0
+    vmov s8, r0
+    vmov s9, r0
+    vmov s10, r0
+    vmov s11, r0
+    vmov s12, r0
+    vmov s13, r0
+    vmov s14, r0
+    vmov s15, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_ntt_residues_11, . - kemqtt_ntru_ntt_residues_11
     .section .text.kemqtt_ntru_ntt_inverse_1408_32,"ax",%progbits
@@ -1508,6 +1561,8 @@ kemqtt_ntru_ntt_inverse_1408_32:
     add r0, #132
     cmp r2, #0
     bne.w 1b
+    movs r0, #0
+    vmov s2, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_ntt_inverse_1408_32, . - kemqtt_ntru_ntt_inverse_1408_32
     .section .text.kemqtt_ntru_ntt_inverse_1408_8,"ax",%progbits
@@ -1575,6 +1630,8 @@ kemqtt_ntru_ntt_inverse_1408_8:
     add r0, #528
     cmp r2, #0
     bne.w 1b
+    movs r0, #0
+    vmov s2, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_ntt_inverse_1408_8, . - kemqtt_ntru_ntt_inverse_1408_8
     .section .text.kemqtt_ntru_ntt_last_1408,"ax",%progbits
@@ -1688,6 +1745,11 @@ kemqtt_ntru_ntt_last_1408:
     adds r1, #4
     subs r2, #1
     bne.w 1b
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_ntt_last_1408, . - kemqtt_ntru_ntt_last_1408
     .section .text.kemqtt_ntru_ntt_first_1664,"ax",%progbits
@@ -1765,6 +1827,11 @@ kemqtt_ntru_ntt_first_1664:
     adds r1, #4
     subs r2, #1
     bne.w 1b
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_ntt_first_1664, . - kemqtt_ntru_ntt_first_1664
     .section .text.kemqtt_ntru_ntt_forward_1664_8,"ax",%progbits
@@ -2512,6 +2579,23 @@ kemqtt_ntru_ntt_residues_13:
     cmp r2, r3
     bne.w 1b
     vpop {s16-s31}
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
+    vmov s4, r0
+    vmov s5, r0
+    vmov s6, r0
+    vmov s7, r0
+    vmov s8, r0
+    vmov s9, r0
+    vmov s10, r0
+    vmov s11, r0
+    vmov s12, r0
+    vmov s13, r0
+    vmov s14, r0
+    vmov s15, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_ntt_residues_13, . - kemqtt_ntru_ntt_residues_13
     .section .text.kemqtt_ntru_ntt_inverse_1664_32,"ax",%progbits
@@ -2579,6 +2663,8 @@ kemqtt_ntru_ntt_inverse_1664_32:
     add r0, #156
     cmp r2, #0
     bne.w 1b
+    movs r0, #0
+    vmov s2, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_ntt_inverse_1664_32, . - kemqtt_ntru_ntt_inverse_1664_32
     .section .text.kemqtt_ntru_ntt_inverse_1664_8,"ax",%progbits
@@ -2646,6 +2732,8 @@ kemqtt_ntru_ntt_inverse_1664_8:
     add r0, #624
     cmp r2, #0
     bne.w 1b
+    movs r0, #0
+    vmov s2, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_ntt_inverse_1664_8, . - kemqtt_ntru_ntt_inverse_1664_8
     .section .text.kemqtt_ntru_ntt_last_1664,"ax",%progbits
@@ -2759,5 +2847,10 @@ kemqtt_ntru_ntt_last_1664:
     adds r1, #4
     subs r2, #1
     bne.w 1b
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_ntt_last_1664, . - kemqtt_ntru_ntt_last_1664

@@ -5,7 +5,7 @@ Values, bounds and steps are those of `ntt::transform::portable` and `ntt::resid
 Constants that do not fit wait in registers of the FPU. No branch or address depends on data.
 """
 import os
-from columns import Column
+from columns import Column, wipe
 
 P = 367_537_153
 NEGATIVE_INVERSE = -pow(P, -1, 1 << 32) % (1 << 32)
@@ -106,6 +106,7 @@ class Routine(Column):
 
     def end(self):
         name = f'kemqtt_ntru_{self.name}'
+        self.lines += wipe(self.spilled)
         self.emit('pop {r4-r11, pc}')
         self.lines.append(f'    .size {name}, . - {name}')
         return self.lines

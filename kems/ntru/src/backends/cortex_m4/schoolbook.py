@@ -9,6 +9,7 @@ Design
 * All of a waits in s0.., and so does b if both fit; otherwise b comes in chunks through the rest of the registers of the FPU.
 No branch or address depends on data.
 """
+from columns import wipe
 
 PRODUCTS = 9
 A, B, OUT, LEFT = (f'[sp, #{4 * i}]' for i in range(4))
@@ -130,6 +131,7 @@ def function(m):
     emit('bne.w 1b')
     emit(f'add sp, #{SLOTS}')
     emit('vpop {s16-s31}')
+    lines += wipe(f's{i}' for i in range(16))
     emit('pop {r4-r11, pc}')
     lines.append(f'    .size {name}, . - {name}')
     return lines

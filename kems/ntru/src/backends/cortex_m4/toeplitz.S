@@ -791,6 +791,23 @@ kemqtt_ntru_toeplitz_32:
     bne.w 1b
     add sp, #24
     vpop {s16-s31}
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
+    vmov s4, r0
+    vmov s5, r0
+    vmov s6, r0
+    vmov s7, r0
+    vmov s8, r0
+    vmov s9, r0
+    vmov s10, r0
+    vmov s11, r0
+    vmov s12, r0
+    vmov s13, r0
+    vmov s14, r0
+    vmov s15, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_toeplitz_32, . - kemqtt_ntru_toeplitz_32
     .section .text.kemqtt_ntru_toeplitz_44,"ax",%progbits
@@ -1258,6 +1275,23 @@ kemqtt_ntru_toeplitz_44:
     bne.w 1b
     add sp, #24
     vpop {s16-s31}
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
+    vmov s4, r0
+    vmov s5, r0
+    vmov s6, r0
+    vmov s7, r0
+    vmov s8, r0
+    vmov s9, r0
+    vmov s10, r0
+    vmov s11, r0
+    vmov s12, r0
+    vmov s13, r0
+    vmov s14, r0
+    vmov s15, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_toeplitz_44, . - kemqtt_ntru_toeplitz_44
     .section .text.kemqtt_ntru_toeplitz_52,"ax",%progbits
@@ -1809,5 +1843,22 @@ kemqtt_ntru_toeplitz_52:
     bne.w 1b
     add sp, #24
     vpop {s16-s31}
+    movs r0, #0
+    vmov s0, r0
+    vmov s1, r0
+    vmov s2, r0
+    vmov s3, r0
+    vmov s4, r0
+    vmov s5, r0
+    vmov s6, r0
+    vmov s7, r0
+    vmov s8, r0
+    vmov s9, r0
+    vmov s10, r0
+    vmov s11, r0
+    vmov s12, r0
+    vmov s13, r0
+    vmov s14, r0
+    vmov s15, r0
     pop {r4-r11, pc}
     .size kemqtt_ntru_toeplitz_52, . - kemqtt_ntru_toeplitz_52

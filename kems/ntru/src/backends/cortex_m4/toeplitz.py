@@ -12,6 +12,7 @@ Design
   are written out because the registers take turns.
 No branch or address depends on data.
 """
+from columns import wipe
 
 TOP, CHUNK, OUT, ROWS, LEFT = (f'[sp, #{4 * i}]' for i in range(5))
 SLOTS = 24
@@ -141,6 +142,7 @@ def function(m):
     emit('bne.w 1b')
     emit(f'add sp, #{SLOTS}')
     emit('vpop {s16-s31}')
+    lines += wipe(f's{i}' for i in range(16))
     emit('pop {r4-r11, pc}')
     lines.append(f'    .size {name}, . - {name}')
     return lines
