@@ -78,7 +78,7 @@ pub(super) fn inverse<P: Params>(p: &mut [u32]) {
     if P::LEAF == 3 {
         for (i, block) in p.as_chunks_mut::<3>().0.iter_mut().enumerate() {
             odd_layer(block, |low, high| {
-                inverse_butterfly::<Q>(low, high, mirrored(f, nodes, i))
+                inverse_butterfly::<Q>(low, high, mirrored(f, nodes, i));
             });
             block.iter_mut().for_each(|w| *w = multiply::<Q>(*w, ONE));
         }
