@@ -28,6 +28,30 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     Ok(())
 }
 
+/// Lints the code that only a Cortex-M4 compiles.
+pub(crate) fn lint(shell: &Shell) -> Result<()> {
+    let packages = WITH_ASSEMBLY.iter().flat_map(|package| ["-p", package]);
+    let features = WITH_ASSEMBLY.map(|package| format!("{package}/self-check")).join(",");
+    let kems = "hybrid-handshake/ctru-light,hybrid-handshake/kyber,hybrid-handshake/ntru,hybrid-handshake/ntru-plus,hybrid-handshake/saber";
+    cmd!(
+        shell,
+        "cargo clippy --locked --no-default-features --target {CORTEX_M4} {packages...} --features {features},{kems} -- -D warnings"
+    )
+    .run()?;
+    Ok(())
+}
+
+/// Crates with a backend for a Cortex-M4.
+const WITH_ASSEMBLY: [&str; 7] = [
+    "kem-core",
+    "ctru-light",
+    "kyber",
+    "ntru",
+    "ntru-plus",
+    "saber",
+    "hybrid-handshake",
+];
+
 /// Crates with the features that a sensor node uses.
 const CRATES: [(&str, &str); 7] = [
     ("ctru-light", ""),

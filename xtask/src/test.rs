@@ -44,6 +44,7 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
             )
             .run()?)
         })?;
+        step("lints for Cortex-M4", || embedded::lint(shell))?;
         step("documentation", || {
             let _flags = shell.push_env("RUSTDOCFLAGS", "-D warnings");
             Ok(cmd!(shell, "cargo doc --locked --workspace --all-features --no-deps").run()?)
