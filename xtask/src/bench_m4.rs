@@ -11,7 +11,7 @@ use xshell::{Shell, cmd};
 
 use crate::{
     bench::{self, Row},
-    elf::program_memory,
+    elf::{assembly_routines, program_memory},
     embedded::CORTEX_M4,
 };
 
@@ -136,9 +136,33 @@ fn simulator(shell: &Shell) -> Result<()> {
 /// Builds and runs the firmware that compares; it exits with an error where two twins differ or time depends on data.
 pub(crate) fn check(shell: &Shell) -> Result<()> {
     simulator(shell)?;
-    let output = simulate(shell, &build(shell, "check", false)?)?;
+    let firmware = build(shell, "check", false)?;
+    lint(shell)?;
+    let output = simulate(shell, &firmware)?;
     print!("{output}");
+    let routines = assembly_routines(&firmware)?;
+    ensure!(
+        output.contains(&format!(" {routines} routines in assembly")),
+        "{routines} routines are in assembly, and not all of them in check/conventions.rs"
+    );
     ensure!(output.contains("all twins agree"), "the check firmware stopped early");
+    Ok(())
+}
+
+/// Lints the image `check`, which has just been built: what it depends on is there, so this takes half a second.
+fn lint(shell: &Shell) -> Result<()> {
+    let _folder = shell.push_dir(FIRMWARE);
+    cmd!(shell, "cargo fmt --check").quiet().run()?;
+    let _rows = shell.push_env("BENCH_M4_ROWS", "check");
+    let _bootstrap = shell.push_env("RUSTC_BOOTSTRAP", "1");
+    // What `cargo clippy` does as well; but that has the dependencies checked once more beside their build.
+    let _clippy = shell.push_env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+    cmd!(
+        shell,
+        "cargo rustc --quiet --release --locked --target-dir target -- -Zno-codegen -Dwarnings"
+    )
+    .quiet()
+    .run()?;
     Ok(())
 }
 

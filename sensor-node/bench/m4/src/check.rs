@@ -1,5 +1,7 @@
 //! Every routine of a backend against its portable twin, on random values and at the bounds, and its time.
 
+#[cfg(not(kemqtt_portable))]
+mod conventions;
 mod ctru_light;
 mod handshake;
 mod known_answers;
@@ -38,6 +40,8 @@ pub(crate) fn run() -> bool {
         ("ntru-plus 1152", ntru_plus::arithmetic::<P1152>),
         ("saber", saber::products),
         ("known answers", known_answers::all),
+        #[cfg(not(kemqtt_portable))]
+        ("conventions", conventions::kept),
     ];
     let mut all = true;
     for (name, agrees) in ROUTINES {

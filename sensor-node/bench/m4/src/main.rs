@@ -5,6 +5,8 @@
 #![no_std]
 #![no_main]
 
+#[cfg(not(kemqtt_portable))]
+mod abi;
 mod check;
 mod draw;
 mod meter;
