@@ -180,6 +180,16 @@ const IMAGES: &[Image] = &[
     )
     .steady(&[1, 2]),
     Image::plain(
+        "ctru_light_arithmetic",
+        &[
+            (1, "ctru-light-769/ntt"),
+            (2, "ctru-light-769/baseinv"),
+            (3, "ctru-light-769/basemul"),
+            (4, "ctru-light-769/inverse-ntt"),
+        ],
+    )
+    .steady(&[1, 2, 3, 4]),
+    Image::plain(
         "ctru_light_ascon",
         &[
             (1, "ctru-light-ascon/keygen"),

@@ -1,5 +1,7 @@
 //! The target's arithmetic against the portable one: for test firmware, which is where both can run. `draw` gives the input.
 
+use subtle::Choice;
+
 use crate::backends::portable::Portable;
 use crate::backends::{Arith, Native, bytes as native_bytes, encoding as native_encoding};
 use crate::encoding::{CT_LEN, F_LEN, portable as portable_encoding};
@@ -14,6 +16,45 @@ pub fn ring_agrees(mut draw: impl FnMut() -> i16) -> bool {
     fill(&mut b);
     let product = result(Portable, &a, &b, false) == result(Native, &a, &b, false);
     product && result(Portable, &a, &b, true) == result(Native, &a, &b, true)
+}
+
+/// Two polynomials for a program that measures: each operation's result is the next one's operand.
+pub struct Operands {
+    a: Poly,
+    b: Poly,
+}
+
+impl Operands {
+    /// Coefficients from `draw`, clamped to -769..=1024.
+    pub fn new(mut draw: impl FnMut() -> i16) -> Self {
+        let mut fill = || Poly(core::array::from_fn(|_| draw().clamp(-769, 1024)));
+        Self { a: fill(), b: fill() }
+    }
+
+    /// The NTT of one of them.
+    pub fn ntt(&mut self) {
+        Native.ntt(&mut self.a);
+    }
+
+    /// The NTT of the other one.
+    pub fn ntt_other(&mut self) {
+        Native.ntt(&mut self.b);
+    }
+
+    /// The inverse of the other one in the ring, if there is one.
+    pub fn invert_other(&mut self) -> Choice {
+        Native.baseinv(&mut self.b)
+    }
+
+    /// The product of the two.
+    pub fn multiply(&mut self) {
+        Native.basemul(&mut self.a, &self.b);
+    }
+
+    /// The inverse NTT of that.
+    pub fn inverse_ntt(&mut self) {
+        Native.invntt(&mut self.a);
+    }
 }
 
 /// A checksum over a * b, or over a / b; 0 if there is no such quotient.
