@@ -2,8 +2,9 @@
 
 use std::{fmt::Write as _, net::SocketAddr, time::Duration};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
+use tokio::time::{Instant, sleep};
 
 use crate::process::{Peer, free_address, recipe};
 
@@ -52,11 +53,23 @@ impl RabbitMq {
         };
         // Nodes that were alone would be up as well.
         for number in 1..=nodes {
-            let log = cluster.log(number)?;
-            let peers = log.matches("rabbit on node").count();
-            anyhow::ensure!(peers > 0 || nodes == 1, "node {number} has not seen the others:\n{log}");
+            cluster.has_peers(number).await?;
         }
         Ok(cluster)
+    }
+
+    /// Waits until a node of several has seen another one. Its log is written behind the word that it is up.
+    async fn has_peers(&self, node: usize) -> Result<()> {
+        let end = Instant::now() + START;
+        while self.nodes.len() > 1 && !self.log(node)?.contains("rabbit on node") {
+            ensure!(
+                Instant::now() < end,
+                "node {node} has not seen the others:\n{}",
+                self.log(node)?
+            );
+            sleep(Duration::from_millis(50)).await;
+        }
+        Ok(())
     }
 
     /// The MQTT listener of a node, counted from 1.
