@@ -139,6 +139,8 @@ impl<K: NamedKem> KemScheme for FixedKem<K> {
         Ok(())
     }
 
+    // Out of line: else its frame, the longest of all, stands in the caller's beside that of the encapsulation before it.
+    #[inline(never)]
     fn decaps(self, dk: &[u8], z: &[u8; 32], ct: &[u8], ss: &mut SharedSecret) -> Result<(), Error> {
         let dk = K::DkBytes::from_slice(dk).ok_or(Error::Misuse)?;
         let ct = K::CtBytes::from_slice(ct).ok_or(Error::Rejected)?;
