@@ -90,18 +90,17 @@ impl<'m, S: Suite> SendM3<'m, S> {
         }
         let id = suite.id();
         let m2 = M2::split(self.m2, id, self.mode)?;
-        let len = m3_len(id, connect.len());
-        let mut m3 = Writer::new(out, len)?;
+        let mut m3 = Writer::new(out, m3_len(id, connect.len()))?;
         let ct_v = m3.slot(id.kem().ct_len())?;
         let mut secrets = Secrets::default();
         m2.offer.answer(suite, &self.e, secret, drbg, ct_v, &mut secrets)?;
-        let await_m4 = self.seal(m2.sealed, &secrets, connect, m3)?;
-        Ok((len, await_m4))
+        self.seal(m2.sealed, &secrets, connect, m3)
     }
 
-    /// box3; gives the session. Out of line: while a KEM works, a device has no stack to spare for what comes later.
+    /// box3; gives the length of M3 and the session. Out of line: while a KEM works, a device has no stack to spare for what comes
+    /// later.
     #[inline(never)]
-    fn seal(self, box2: &Tag, secrets: &Secrets, connect: &[u8], m3: Writer<'_>) -> Result<AwaitM4<S>, Error> {
+    fn seal(self, box2: &Tag, secrets: &Secrets, connect: &[u8], m3: Writer<'_>) -> Result<(usize, AwaitM4<S>), Error> {
         let Self {
             suite, chain, terms, ..
         } = self;
@@ -115,11 +114,12 @@ impl<'m, S: Suite> SendM3<'m, S> {
         *tag = k3.seal(text)?;
         let mut transcript = chain.resume();
         transcript.absorb(box3);
-        Ok(AwaitM4 {
+        let await_m4 = AwaitM4 {
             suite,
             chain: transcript.close(),
             terms,
-        })
+        };
+        Ok((ct_v.len() + box3.len(), await_m4))
     }
 }
 

@@ -2,15 +2,14 @@
 
 use hybrid_handshake::{
     Error as Handshake,
-    client::{AwaitM4, Config, Credential, SendM3, Start},
-    drbg::Drbg,
+    client::{AwaitM4, Config, Credential, Start},
     identity::{BrokerKey, Kid},
     message::{Capabilities, ClientLimits, m1_len, m2_len, m3_len},
     mqtt::{
         Connack, Connect, Level, Place, Properties, Property, Will,
         outer::{AUTH_OVERHEAD, FromBroker, Pieces, frame_auth, frame_connect, read_from_broker, write_next_piece},
     },
-    suite::{KemScheme, Mode, Suite},
+    suite::{KemScheme, Mode, Suite, SuiteId},
 };
 
 use crate::{
@@ -203,20 +202,19 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
         let send_m3 = send_m3?;
 
         board.clock.mark(Some(Phase::M3));
-        let answer = Answer {
-            suite,
-            settings,
-            options,
-            drbg,
-            flight: buffers.flight,
-        };
+        let (m3, connect, packet_len) = frame_m3(suite.id(), settings, options, buffers.flight)?;
+        // With a ticket there is no credential: M3 needs none, and from EEPROM it takes 0.2 M cycles.
         let answered = if mode == Mode::Resume {
-            answer.write_m3(send_m3, None)
+            send_m3.write_resumed_m3(connect, drbg, m3)
         } else {
-            answer.with_own(send_m3, board.store.device_key(key_len(suite), buffers.key))
+            let key = board.store.device_key(key_len(suite), buffers.key);
+            let x = device_secret(key);
+            let credential = own_credential(suite, settings, key, &x)?;
+            send_m3.write_m3(&credential, connect, drbg, m3)
         };
         board.clock.mark(None);
-        answered
+        let (_, await_m4) = answered?;
+        Ok((packet_len, await_m4))
     }
 
     /// Sends M3 and reads the packet of M4 to the start of the work buffer; gives its length.
@@ -274,48 +272,20 @@ impl<'a, S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Node<'a, S, B, L, C, 
     }
 }
 
-/// What M3 is made with.
-struct Answer<'n, S> {
-    suite: &'n S,
-    settings: &'n Settings,
-    options: &'n Options<'n>,
-    drbg: &'n mut Drbg,
-    flight: &'n mut [u8],
-}
-
-impl<S: Suite> Answer<'_, S> {
-    #[inline(never)]
-    fn with_own<L, N>(self, send_m3: SendM3<'_, S>, key: &[u8]) -> Result<(usize, AwaitM4<S>), Error<L, N>> {
-        let x = device_secret(key);
-        let credential = own_credential(self.suite, self.settings, key, &x)?;
-        self.write_m3(send_m3, Some(&credential))
-    }
-
-    /// Gives the length of M3's packet. With a ticket there is no credential: M3 needs none, and from EEPROM it takes 0.2 M cycles.
-    #[inline(never)]
-    fn write_m3<L, N>(
-        self,
-        send_m3: SendM3<'_, S>,
-        credential: Option<&Credential<'_>>,
-    ) -> Result<(usize, AwaitM4<S>), Error<L, N>> {
-        let Self {
-            suite,
-            settings,
-            options,
-            drbg,
-            flight,
-        } = self;
-        let split = flight.len().checked_sub(CONNECT_LEN).ok_or(Handshake::Misuse)?;
-        let (flight, connect) = flight.split_at_mut(split);
-        let connect_len = write_connect(settings.id.as_str(), settings.level, options, connect)?;
-        let connect = connect.get(..connect_len).unwrap_or_default();
-        let (m3, packet_len) = frame_auth(flight, m3_len(suite.id(), connect_len) as u16)?;
-        let (_, await_m4) = match credential {
-            Some(credential) => send_m3.write_m3(credential, connect, drbg, m3),
-            None => send_m3.write_resumed_m3(connect, drbg, m3),
-        }?;
-        Ok((packet_len, await_m4))
-    }
+/// Writes the inner CONNECT behind the place of M3, and the packet around that place; gives both and the packet's length.
+#[inline(never)]
+fn frame_m3<'f>(
+    suite: SuiteId,
+    settings: &Settings,
+    options: &Options<'_>,
+    flight: &'f mut [u8],
+) -> Result<(&'f mut [u8], &'f [u8], usize), Handshake> {
+    let split = flight.len().checked_sub(CONNECT_LEN).ok_or(Handshake::Misuse)?;
+    let (flight, connect) = flight.split_at_mut(split);
+    let connect_len = write_connect(settings.id.as_str(), settings.level, options, connect)?;
+    let connect = connect.get(..connect_len).unwrap_or_default();
+    let (m3, packet_len) = frame_auth(flight, m3_len(suite, connect_len) as u16)?;
+    Ok((m3, connect, packet_len))
 }
 
 /// How an M1 came about.
