@@ -14,7 +14,7 @@ use clap::Args;
 use object::{Object, ObjectSection, SectionFlags, SectionKind, elf};
 use xshell::{Shell, cmd};
 
-pub(crate) use image::{Board, IMAGES, Image, folder, lock, simulator, target_folder};
+pub(crate) use image::{Board, Credential, IMAGES, Image, folder, lock, simulator, target_folder};
 
 /// Which images.
 #[derive(Args, Default)]
@@ -36,8 +36,8 @@ pub(crate) struct Options {
 
 impl Options {
     /// Whether the image's known-answer tests are to run.
-    fn tests(&self, image: &Image) -> bool {
-        let usual = !image.is_lab() || image.name().ends_with(LAB_SAMPLE);
+    fn tests(&self, image: &Image, name: &str) -> bool {
+        let usual = !image.is_lab() || name.ends_with(LAB_SAMPLE);
         !self.no_self_test && (usual || self.lab || !self.only.is_empty())
     }
 }
@@ -54,17 +54,24 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     let simulator = simulator(shell)?;
     println!("| image | flash, B | static RAM, B |\n|---|---:|---:|");
     let mut found = false;
-    for image in IMAGES.iter().filter(|image| image.name().contains(&options.only)) {
+    let images = IMAGES
+        .iter()
+        .flat_map(|image| image.credentials().iter().map(move |credential| (image, *credential)));
+    for (image, credential) in images {
+        let name = image.name(credential);
+        if !name.contains(&options.only) {
+            continue;
+        }
         found = true;
-        image.lint(shell)?;
-        let elf = image.build(shell, false)?;
+        image.lint(shell, credential)?;
+        let elf = image.build(shell, credential)?;
         if image.board == Board::Avr {
             lint_avr(shell, &elf)?;
         }
         let sizes = sizes(&elf)?;
-        println!("| {} | {} | {} |", image.name(), sizes.flash, sizes.ram);
-        if options.tests(image) {
-            self_test(shell, &simulator, image, &elf).with_context(|| image.name())?;
+        println!("| {name} | {} | {} |", sizes.flash, sizes.ram);
+        if options.tests(image, &name) {
+            self_test(shell, &simulator, image, &elf).context(name)?;
         }
     }
     ensure!(found, "no image's name contains {:?}", options.only);

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use xshell::{Shell, cmd};
 
-use crate::firmware::{self, Board, IMAGES, Image};
+use crate::firmware::{self, Board, Credential, IMAGES, Image};
 
 /// Which node, and on which battery.
 #[derive(Args)]
@@ -27,7 +27,7 @@ pub(crate) struct Options {
     suite: String,
     /// How the node proves who it is.
     #[arg(long, value_enum, default_value = "psk")]
-    mode: Mode,
+    mode: Credential,
     /// Messages to publish.
     #[arg(long, default_value_t = 3)]
     messages: u32,
@@ -68,14 +68,6 @@ enum Simulator {
     Qemu,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Mode {
-    /// A pre-shared key.
-    Psk,
-    /// A static key pair of the suite's KEM and group.
-    Kem,
-}
-
 pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     let board = match options.mcu {
         Mcu::Atmega1284p => Board::Avr,
@@ -88,10 +80,8 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         let suites = IMAGES.iter().filter(runs_here).map(|image| image.suite);
         bail!("{} runs {}", board.mcu(), suites.collect::<Vec<_>>().join(", "));
     };
-    // The key pairs of the others take more than the 4 KB of its EEPROM leave beside two broker keys.
-    let no_room = board == Board::Avr && image.suite != "x25519-ctrulight-ascon";
     ensure!(
-        !(options.mode == Mode::Kem && no_room),
+        image.credentials().contains(&options.mode),
         "the {} has no room for a key pair of {}: 4 KB of EEPROM hold one of x25519-ctrulight-ascon",
         board.mcu(),
         image.suite
@@ -102,11 +92,10 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         "the images for STM32L4R5 in our model re-authenticate when asked"
     );
     ensure!(!in_qemu || board == Board::CortexM4, "QEMU has no {}", board.mcu());
-    let kem_auth = options.mode == Mode::Kem;
     let elf = if in_qemu {
-        image.build_for_qemu(shell, kem_auth)?
+        image.build_for_qemu(shell, options.mode)?
     } else {
-        image.build(shell, kem_auth)?
+        image.build(shell, options.mode)?
     };
     let simulator = firmware::simulator(shell)?;
     let home = Home::new(shell, image, options.mode)?;
@@ -144,10 +133,10 @@ impl Options {
     }
 }
 
-fn prefix(image: &Image, mode: Mode) -> String {
+fn prefix(image: &Image, mode: Credential) -> String {
     let mode = match mode {
-        Mode::Psk => "psk",
-        Mode::Kem => "kem",
+        Credential::Psk => "psk",
+        Credential::KeyPair => "kem",
     };
     format!("{}/{}/{mode}", image.board.mcu(), image.suite)
 }
@@ -160,7 +149,7 @@ struct Home {
 }
 
 impl Home {
-    fn new(shell: &Shell, image: &Image, mode: Mode) -> Result<Self> {
+    fn new(shell: &Shell, image: &Image, mode: Credential) -> Result<Self> {
         let programs = programs(shell)?;
         let (broker, client) = (programs.join("kemqtt-broker"), programs.join("kemqtt"));
         let this = Self {
@@ -180,12 +169,12 @@ impl Home {
         fs::write(this.file("broker.pin"), pin)?;
         let credential = this.file("node.credential");
         match mode {
-            Mode::Psk => {
+            Credential::Psk => {
                 cmd!(shell, "{program} enroll node --out {credential} {files...}")
                     .quiet()
                     .read()?;
             }
-            Mode::Kem => {
+            Credential::KeyPair => {
                 let (suite, public) = (image.suite, this.file("node.public"));
                 let line = cmd!(
                     shell,

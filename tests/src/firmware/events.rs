@@ -58,6 +58,12 @@ impl Events {
         self.of("end").last()?["stack"].as_u64()
     }
 
+    /// Bytes of RAM: static variables, and the stack at the deepest.
+    pub fn ram(&self) -> Option<u64> {
+        let variables = self.of("end").last()?["variables"].as_u64()?;
+        Some(variables + self.stack()?)
+    }
+
     /// The events of each connection: those from one dial to the next.
     pub fn connections(&self) -> Vec<Events> {
         let mut connections = Vec::new();

@@ -6,6 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
+use clap::ValueEnum;
 use xshell::{Shell, cmd};
 
 /// One firmware image: a board and a suite.
@@ -17,6 +18,25 @@ pub(crate) struct Image {
     feature: &'static str,
     /// The broker key that the image is built for.
     pub(crate) broker_key: &'static str,
+}
+
+/// How the devices of an image prove who they are.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Credential {
+    /// A pre-shared key.
+    Psk,
+    /// A static key pair of the suite's KEM and group.
+    #[value(name = "kem")]
+    KeyPair,
+}
+
+impl Credential {
+    fn feature(self) -> &'static str {
+        match self {
+            Self::Psk => "",
+            Self::KeyPair => ",kem-auth",
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,42 +95,55 @@ impl Image {
         self.feature.starts_with("lab-")
     }
 
-    /// `atmega1284p-suite-1011`.
-    pub(crate) fn name(&self) -> String {
-        format!("{}-{}", self.board.mcu(), self.feature)
+    /// The credentials that its devices may have, each of which takes an image of its own: the EEPROM of the AVR holds a key
+    /// pair of one suite only.
+    pub(crate) fn credentials(&self) -> &'static [Credential] {
+        match self.board {
+            Board::CortexM4 => &[Credential::Psk, Credential::KeyPair],
+            Board::Avr if self.feature == "suite-1011" => &[Credential::Psk, Credential::KeyPair],
+            Board::Avr => &[Credential::Psk],
+        }
     }
 
-    /// Builds the image, for devices with a pre-shared key or (`kem_auth`) with a key pair of their own, and gives the path
-    /// of a copy that the next image does not overwrite.
-    pub(crate) fn build(&self, shell: &Shell, kem_auth: bool) -> Result<PathBuf> {
-        self.build_with(shell, self.board.feature(), kem_auth, "")
+    /// `atmega1284p-suite-1011`, and with a key pair `atmega1284p-suite-1011-kem-auth`.
+    pub(crate) fn name(&self, credential: Credential) -> String {
+        let kind = match credential {
+            Credential::Psk => "",
+            Credential::KeyPair => "-kem-auth",
+        };
+        format!("{}-{}{kind}", self.board.mcu(), self.feature)
+    }
+
+    /// Builds the image for devices with this credential, and gives the path of a copy that the next image does not overwrite.
+    pub(crate) fn build(&self, shell: &Shell, credential: Credential) -> Result<PathBuf> {
+        self.build_with(shell, self.board.feature(), credential, "")
     }
 
     /// The same for the memory of QEMU's mps2-an386.
-    pub(crate) fn build_for_qemu(&self, shell: &Shell, kem_auth: bool) -> Result<PathBuf> {
-        self.build_with(shell, ",reauth", kem_auth, "-qemu")
+    pub(crate) fn build_for_qemu(&self, shell: &Shell, credential: Credential) -> Result<PathBuf> {
+        self.build_with(shell, ",reauth", credential, "-qemu")
     }
 
     /// Lints the firmware crate as this image has it. What it depends on has been built for the image, or is now and serves it
     /// next, so this takes half a second.
-    pub(crate) fn lint(&self, shell: &Shell) -> Result<()> {
+    pub(crate) fn lint(&self, shell: &Shell, credential: Credential) -> Result<()> {
         let _folder = shell.push_dir(self.board.folder());
         cmd!(shell, "cargo fmt --check").quiet().run()?;
         let _bootstrap = shell.push_env("RUSTC_BOOTSTRAP", "1");
         // What `cargo clippy` does as well; but that has the dependencies checked once more beside their build.
         let _clippy = shell.push_env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
         let _lock = lock(&target_folder(shell)?)?;
-        let (suite, board) = (self.feature, self.board.feature());
+        let (suite, board, kind) = (self.feature, self.board.feature(), credential.feature());
         cmd!(
             shell,
-            "cargo rustc --quiet --release --locked --no-default-features --features {suite}{board} -- -Zno-codegen -Dwarnings"
+            "cargo rustc --quiet --release --locked --no-default-features --features {suite}{board}{kind} -- -Zno-codegen -Dwarnings"
         )
         .quiet()
         .run()?;
         Ok(())
     }
 
-    fn build_with(&self, shell: &Shell, board: &str, kem_auth: bool, suffix: &str) -> Result<PathBuf> {
+    fn build_with(&self, shell: &Shell, board: &str, credential: Credential, suffix: &str) -> Result<PathBuf> {
         let (target, _lock) = {
             let _folder = shell.push_dir(self.board.folder());
             // AVR has no prebuilt `core`; building it is an unstable feature of cargo that the pinned stable toolchain has too.
@@ -118,18 +151,16 @@ impl Image {
             let target = target_folder(shell)?;
             // Every image of a board has the same name there, and another build would replace it before it is copied.
             let lock = lock(&target)?;
-            let suite = self.feature;
-            let mode = if kem_auth { ",kem-auth" } else { "" };
+            let (suite, kind) = (self.feature, credential.feature());
             cmd!(
                 shell,
-                "cargo build --quiet --release --locked --no-default-features --features {suite}{board}{mode}"
+                "cargo build --quiet --release --locked --no-default-features --features {suite}{board}{kind}"
             )
             .quiet()
             .run()?;
             (target, lock)
         };
-        let mode = if kem_auth { "-kem-auth" } else { "" };
-        let image = folder().join(format!("{}{mode}{suffix}.elf", self.name()));
+        let image = folder().join(format!("{}{suffix}.elf", self.name(credential)));
         replace(&target.join(self.board.elf()), &image).context("the firmware crate gives no image")?;
         Ok(image)
     }

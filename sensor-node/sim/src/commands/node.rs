@@ -71,14 +71,16 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn run(self) -> Result<ExitCode> {
-        match Image::read(&self.elf)?.core()? {
+        let image = Image::read(&self.elf)?;
+        let variables = image.sizes()?.ram;
+        match image.core()? {
             Core::Avr => {
                 let setup = avr::Setup {
                     mcu: self.mcu.clone(),
                     ..avr::Setup::default()
                 };
                 let machine = Avr::load(&self.elf, &setup)?;
-                self.drive(machine)
+                self.drive(machine, variables)
             }
             Core::CortexM => {
                 let setup = m4::Setup {
@@ -86,12 +88,12 @@ impl Options {
                     ..m4::Setup::default()
                 };
                 let machine = M4::load(&self.elf, &setup)?;
-                self.drive(machine)
+                self.drive(machine, variables)
             }
         }
     }
 
-    fn drive<M: Machine>(self, mut machine: M) -> Result<ExitCode> {
+    fn drive<M: Machine>(self, mut machine: M, variables: u64) -> Result<ExitCode> {
         if let Some(path) = self.nv.as_ref().filter(|path| path.exists()) {
             machine.set_nv(&std::fs::read(path)?)?;
         }
@@ -140,6 +142,7 @@ impl Options {
             "why": format!("{end:?}"),
             "cycles": machine.cycle(),
             "stack": machine.stack(),
+            "variables": variables,
             "resets": machine.resets(),
         });
         println!("{summary}");
