@@ -29,7 +29,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
 }
 
 /// Debian package, and a program of it by which other systems know that it is there.
-const PACKAGES: [(&str, Option<&str>); 18] = [
+const PACKAGES: [(&str, Option<&str>); 20] = [
     ("avr-libc", None),
     ("binutils-avr", Some("avr-nm")),
     ("chromium", Some("chromium")),
@@ -37,9 +37,11 @@ const PACKAGES: [(&str, Option<&str>); 18] = [
     ("gcc-avr", Some("avr-gcc")),
     ("libclang-dev", None),
     ("libelf-dev", None),
+    ("libzstd-dev", None),
     ("make", Some("make")),
     ("mosquitto", Some("mosquitto")),
     ("mosquitto-clients", Some("mosquitto_pub")),
+    ("pkg-config", Some("pkg-config")),
     ("postgresql", Some("initdb")),
     ("python3-venv", Some("python3")),
     ("rabbitmq-server", Some("rabbitmqctl")),
