@@ -269,7 +269,7 @@ const IMAGES: &[Image] = &[
 fn simulator(shell: &Shell) -> Result<()> {
     Ok(cmd!(
         shell,
-        "cargo build --quiet --locked --manifest-path {SIMULATOR}/Cargo.toml"
+        "cargo build --quiet --locked --manifest-path {SIMULATOR}/Cargo.toml --target-dir {SIMULATOR}/target"
     )
     .quiet()
     .run()?)

@@ -127,7 +127,7 @@ fn simulator(shell: &Shell) -> Result<()> {
     let manifest = format!("{SIMULATOR}/Cargo.toml");
     Ok(cmd!(
         shell,
-        "cargo build --quiet --release --locked --manifest-path {manifest}"
+        "cargo build --quiet --release --locked --manifest-path {manifest} --target-dir {SIMULATOR}/target"
     )
     .quiet()
     .run()?)

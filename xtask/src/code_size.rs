@@ -71,7 +71,7 @@ fn measure(shell: &Shell, feature: &str) -> Result<(u64, u64)> {
         let _flags = shell.push_env("RUSTFLAGS", "-C link-arg=-emain");
         cmd!(
             shell,
-            "cargo build --quiet --locked --release --features {feature} --target {CORTEX_M4}"
+            "cargo build --quiet --locked --release --target-dir target --features {feature} --target {CORTEX_M4}"
         )
         .run()?;
     }
@@ -79,7 +79,7 @@ fn measure(shell: &Shell, feature: &str) -> Result<(u64, u64)> {
         let _flags = shell.push_env("RUSTFLAGS", "-C target-cpu=atmega1284p");
         let build = cmd!(
             shell,
-            "cargo build --quiet --locked --release -Zbuild-std=core --features {feature} --target avr-none"
+            "cargo build --quiet --locked --release -Zbuild-std=core --target-dir target --features {feature} --target avr-none"
         );
         // avr-gcc refuses an option that rustc then leaves out, with a warning for every image.
         build.ignore_stderr().run()?;
