@@ -3,7 +3,8 @@
 #[path = "firmware/cases.rs"]
 mod cases;
 
-use kemqtt_tests::Image;
+use anyhow::Context as _;
+use kemqtt_tests::{Field, Image, scenarios};
 
 const IMAGE: Image = Image {
     name: "atmega1284p-suite-1011",
@@ -11,6 +12,31 @@ const IMAGE: Image = Image {
     broker_key: "mlkem512/x25519",
     nv_len: 4096,
 };
+
+const WITH_REAUTHENTICATION: Image = Image {
+    name: "atmega1284p-suite-1011-reauth",
+    ..IMAGE
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_change_between_readings() -> anyhow::Result<()> {
+    scenarios::keys_change_between_readings(&Field::new(WITH_REAUTHENTICATION).await?).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_re_authentication_keeps_to_8_kb_of_ram() -> anyhow::Result<()> {
+    let field = Field::new(WITH_REAUTHENTICATION).await?;
+    let _broker = field.start_broker().await?;
+    let events = field
+        .node(&["--reauthenticate-at", "pub 1", "--until", "reauth "])
+        .await?;
+    let ram = events.ram().context("the run has an end")?;
+    anyhow::ensure!(
+        events.logged("reauth 1") && ram <= 8 * 1024,
+        "{ram} B of RAM: {events:?}"
+    );
+    Ok(())
+}
 
 /// The image without Diffie-Hellman, whose suite needs the feature `lab` on the other end as well.
 #[cfg(feature = "lab")]

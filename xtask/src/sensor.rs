@@ -74,22 +74,27 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
         Mcu::CortexM4 => Board::CortexM4,
     };
     // The broker's command line makes no keys for the lab images.
-    let runs_here = |image: &&Image| image.board == board && !image.is_lab();
+    let serves = |image: &Image| !options.reauthenticate || image.reauthenticates();
+    let runs_here = |image: &&Image| image.board == board && !image.is_lab() && serves(image);
     let mut images = IMAGES.iter().filter(runs_here);
     let Some(image) = images.find(|image| image.suite == options.suite) else {
         let suites = IMAGES.iter().filter(runs_here).map(|image| image.suite);
-        bail!("{} runs {}", board.mcu(), suites.collect::<Vec<_>>().join(", "));
+        let how = if options.reauthenticate {
+            " with re-authentication"
+        } else {
+            ""
+        };
+        bail!("{} runs{how} {}", board.mcu(), suites.collect::<Vec<_>>().join(", "));
     };
     ensure!(
         image.credentials().contains(&options.mode),
-        "the {} has no room for a key pair of {}: 4 KB of EEPROM hold one of x25519-ctrulight-ascon",
-        board.mcu(),
-        image.suite
+        "{}: 4 KB of EEPROM hold a key pair of x25519-ctrulight-ascon only, and 8 KB of RAM none that re-authenticates",
+        image.name(options.mode)
     );
     let in_qemu = options.simulator == Simulator::Qemu;
     ensure!(
-        !options.reauthenticate || (board == Board::CortexM4 && !in_qemu),
-        "the images for STM32L4R5 in our model re-authenticate when asked"
+        !options.reauthenticate || !in_qemu,
+        "images re-authenticate when asked in our models only"
     );
     ensure!(!in_qemu || board == Board::CortexM4, "QEMU has no {}", board.mcu());
     let elf = if in_qemu {

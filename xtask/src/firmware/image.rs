@@ -47,8 +47,14 @@ pub(crate) enum Board {
     CortexM4,
 }
 
-pub(crate) const IMAGES: [Image; 10] = [
+pub(crate) const IMAGES: [Image; 11] = [
     Image::new(Board::Avr, "x25519-ctrulight-ascon", "suite-1011", "mlkem512/x25519"),
+    Image::new(
+        Board::Avr,
+        "x25519-ctrulight-ascon",
+        "suite-1011,reauth",
+        "mlkem512/x25519",
+    ),
     Image::new(Board::Avr, "x25519-mlkem512-ascon", "suite-0111", "mlkem512/x25519"),
     Image::new(Board::Avr, "x25519-lightsaber-ascon", "suite-1111", "mlkem512/x25519"),
     Image::new(
@@ -95,6 +101,11 @@ impl Image {
         self.feature.starts_with("lab-")
     }
 
+    /// Whether its node can prove anew who it is within a session. On the AVR that is an option.
+    pub(crate) fn reauthenticates(&self) -> bool {
+        self.board == Board::CortexM4 || self.feature.ends_with(",reauth")
+    }
+
     /// The credentials that its devices may have, each of which takes an image of its own: the EEPROM of the AVR holds a key
     /// pair of one suite only.
     pub(crate) fn credentials(&self) -> &'static [Credential] {
@@ -111,7 +122,7 @@ impl Image {
             Credential::Psk => "",
             Credential::KeyPair => "-kem-auth",
         };
-        format!("{}-{}{kind}", self.board.mcu(), self.feature)
+        format!("{}-{}{kind}", self.board.mcu(), self.feature.replace(',', "-"))
     }
 
     /// Builds the image for devices with this credential, and gives the path of a copy that the next image does not overwrite.
