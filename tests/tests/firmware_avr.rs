@@ -55,7 +55,7 @@ async fn the_lab_image_publishes() -> anyhow::Result<()> {
         suite: "none-ctrulight-ascon",
         ..IMAGE
     };
-    let field = kemqtt_tests::Field::of_broker(image, front.local_addr(), &pin, &credential).await?;
+    let field = Field::of_broker(image, front.local_addr(), &pin, &credential).await?;
     let events = field.node(&["--until", "pub "]).await?;
     anyhow::ensure!(events.logged("up full"), "{events:?}");
     front.shutdown().await;
