@@ -166,6 +166,8 @@ impl Session {
                 () = self.broker.stop.cancelled() => break End::Stopped,
             }
         };
+        // Before the client sees its end: what others publish behind that goes to the members that stay.
+        let _ = tokio::time::timeout(FLUSH_TIME, self.subscriptions.leave_groups()).await;
         // Nobody reads on after a loss; anybody else is told why.
         if end.tells(self.version, &mut self.out) {
             let flush = async {
@@ -207,7 +209,8 @@ impl Session {
             PacketType::Unsubscribe => {
                 let mut answer = Vec::new();
                 self.subscriptions
-                    .unsubscribe(self.version, &body, &mut answer, router)?;
+                    .unsubscribe(self.version, &body, &mut answer, router)
+                    .await?;
                 self.promise(answer);
             }
             PacketType::Pingreq => out.extend_from_slice(&[0xd0, 0]),

@@ -11,7 +11,7 @@ use rumqttd::{
     local::LinkRx,
     protocol::{Filter, Packet, QoS, RetainForwardRule, Subscribe, SubscribeProperties},
 };
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{
@@ -20,8 +20,12 @@ use super::{
 };
 use crate::guard::rumqttd::to_router;
 
-/// A shared subscription; dropping it leaves the group.
-pub(super) struct Share(#[expect(dead_code, reason = "ends the task when dropped")] DropGuard);
+/// A shared subscription; dropping it leaves the group soon.
+pub(super) struct Share {
+    forward: JoinHandle<()>,
+    stop: CancellationToken,
+    _on_drop: DropGuard,
+}
 
 impl Share {
     /// Joins group `name` of `filter`; messages go to `out`.
@@ -56,8 +60,18 @@ impl Share {
         )])
         .await?;
         let stop = CancellationToken::new();
-        broker.tasks.spawn(forward(link, rx, out, stop.clone()));
-        Ok(Self(stop.drop_guard()))
+        Ok(Self {
+            forward: broker.tasks.spawn(forward(link, rx, out, stop.clone())),
+            stop: stop.clone(),
+            _on_drop: stop.drop_guard(),
+        })
+    }
+
+    /// Leaves the group: no message that is published from now on goes to this member.
+    pub(super) async fn leave(&mut self) {
+        self.stop.cancel();
+        // Its only other end is a panic, which leaves the group as well.
+        let _ = (&mut self.forward).await;
     }
 }
 

@@ -446,6 +446,33 @@ async fn members_of_a_shared_subscription_take_turns_per_filter() {
     broker.shutdown().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn who_has_left_a_shared_subscription_gets_nothing_more() {
+    let broker = start();
+    let (mut stays, _) = connect(&broker, "stays", CLEAN).await;
+    let (mut sender, _) = connect(&broker, "sender", CLEAN).await;
+    stays.subscribe("$share/g/t", 1).await;
+    for round in 0..40 {
+        let (mut leaves, _) = connect(&broker, "leaves", CLEAN).await;
+        leaves.subscribe("$share/g/t", 1).await;
+        if round % 2 == 0 {
+            leaves.send(&[0xe0, 0]).await;
+            assert_eq!(leaves.packet().await, None);
+        } else {
+            leaves.unsubscribe("$share/g/t").await;
+        }
+        for payload in ["0", "1"] {
+            sender.publish("t", 2, payload).await;
+            let got = timeout(Duration::from_secs(2), stays.expect(PacketType::Publish)).await;
+            assert!(
+                got.unwrap_or_else(|_| panic!("lost in round {round}"))
+                    .ends_with(payload.as_bytes())
+            );
+        }
+    }
+    broker.shutdown().await;
+}
+
 async fn drain(client: &mut Client) -> Vec<String> {
     client.send(&[0xc0, 0]).await;
     let mut got = Vec::new();

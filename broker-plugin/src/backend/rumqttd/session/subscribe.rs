@@ -76,7 +76,7 @@ impl Subscriptions {
     }
 
     /// An UNSUBSCRIBE; the UNSUBACK goes to `out`.
-    pub(super) fn unsubscribe(
+    pub(super) async fn unsubscribe(
         &mut self,
         version: Version,
         body: &[u8],
@@ -89,7 +89,11 @@ impl Subscriptions {
         for filter in filters {
             let known = self.filters.remove(filter);
             router.extend(known.into_iter().flat_map(|qos| leave(filter, qos)));
-            let left = known.is_some() || self.shares.remove(filter).is_some();
+            let share = self.shares.remove(filter);
+            let left = known.is_some() || share.is_some();
+            if let Some((mut share, _)) = share {
+                share.leave().await;
+            }
             codes.push(if left {
                 ReasonCode::Success
             } else {
@@ -107,7 +111,14 @@ impl Subscriptions {
         Ok(())
     }
 
-    /// Leaves all groups; returns what the next connection of the session needs.
+    /// Leaves all groups, but keeps their names.
+    pub(super) async fn leave_groups(&mut self) {
+        for (share, _) in self.shares.values_mut() {
+            share.leave().await;
+        }
+    }
+
+    /// Returns what the next connection of the session needs.
     pub(super) fn close(self) -> (HashMap<String, u8>, HashMap<String, Option<u32>>) {
         let shares = self
             .shares
@@ -122,7 +133,9 @@ impl Subscriptions {
             return ReasonCode::TopicFilterInvalid as u8;
         };
         // The old membership goes first: two would get two copies.
-        self.shares.remove(filter);
+        if let Some((mut old, _)) = self.shares.remove(filter) {
+            old.leave().await;
+        }
         match Share::join(broker, parts, identifier, self.shared.clone()).await {
             Ok(share) => {
                 self.shares.insert(filter.to_owned(), (share, identifier));
