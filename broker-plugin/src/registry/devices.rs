@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use hybrid_handshake::identity::{DeviceId, Psk, PskLine};
-use sqlx::{Row as _, any::AnyRow};
+use sqlx::{
+    Row as _,
+    any::{AnyQueryResult, AnyRow},
+};
 use zeroize::Zeroizing;
 
 use super::{Registry, RegistryError, SealError, topics};
@@ -231,11 +234,7 @@ impl Registry {
             .bind(id)
             .execute(&self.pool)
             .await?;
-        if done.rows_affected() == 0 {
-            Err(RegistryError::UnknownDevice(id.to_owned()))
-        } else {
-            Ok(())
-        }
+        one_device(&done, id)
     }
 
     /// The ids of revoked devices.
@@ -343,6 +342,15 @@ impl Registry {
             enrolled: number(row, "enrolled")?,
             last_seen: optional(row, "last_seen")?,
         })
+    }
+}
+
+/// [`RegistryError::UnknownDevice`] for a change that found no device.
+pub(super) fn one_device(done: &AnyQueryResult, id: &str) -> Result<(), RegistryError> {
+    if done.rows_affected() == 0 {
+        Err(RegistryError::UnknownDevice(id.to_owned()))
+    } else {
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use sqlx::{Row as _, any::AnyRow};
 
-use super::{Registry, RegistryError};
+use super::{Registry, RegistryError, devices::one_device};
 use crate::policy::TopicRules;
 
 impl Registry {
@@ -19,11 +19,7 @@ impl Registry {
             .bind(id)
             .execute(&self.pool)
             .await?;
-        if done.rows_affected() == 0 {
-            Err(RegistryError::UnknownDevice(id.to_owned()))
-        } else {
-            Ok(())
-        }
+        one_device(&done, id)
     }
 }
 

@@ -12,7 +12,7 @@ use rumqttd::{
     protocol::{Filter, Packet, QoS, RetainForwardRule, Subscribe, SubscribeProperties},
 };
 use tokio::{sync::mpsc, task::JoinHandle};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     Broker,
@@ -24,7 +24,6 @@ use crate::guard::rumqttd::to_router;
 pub(super) struct Share {
     forward: JoinHandle<()>,
     stop: CancellationToken,
-    _on_drop: DropGuard,
 }
 
 impl Share {
@@ -62,8 +61,7 @@ impl Share {
         let stop = CancellationToken::new();
         Ok(Self {
             forward: broker.tasks.spawn(forward(link, rx, out, stop.clone())),
-            stop: stop.clone(),
-            _on_drop: stop.drop_guard(),
+            stop,
         })
     }
 
@@ -72,6 +70,12 @@ impl Share {
         self.stop.cancel();
         // Its only other end is a panic, which leaves the group as well.
         let _ = (&mut self.forward).await;
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.stop.cancel();
     }
 }
 

@@ -3,19 +3,33 @@
 use hybrid_handshake::{
     Error as Handshake, Established,
     control::Message,
+    drbg::Drbg,
     identity::{BrokerKey, DeviceId},
     record::Content,
     resume::{TICKET_LEN, Ticket},
     suite::{KemScheme, Mode, Suite},
 };
 
-use super::{
-    Session,
-    reauth::{Turn, places},
-};
+use super::{Session, reauth::places};
 use crate::{
-    Clock, Error, Link, Nv, NvStore, Outcome, divide::divide, handshake::Origin, node::key_len, store::StoreError,
+    Clock, Error, Link, Nv, NvStore, Outcome,
+    divide::divide,
+    handshake::Origin,
+    node::key_len,
+    store::{Settings, StoreError},
 };
+
+/// What a step of a re-authentication is made with.
+#[cfg_attr(not(feature = "reauth"), expect(dead_code, reason = "nobody reads them"))]
+pub(super) struct Turn<'t, S: Suite, C> {
+    pub(super) clock: &'t mut C,
+    pub(super) suite: &'t S,
+    pub(super) settings: &'t Settings,
+    pub(super) drbg: &'t mut Drbg,
+    /// The device key, if it has one.
+    pub(super) key: &'t [u8],
+    pub(super) established: &'t mut Established<S>,
+}
 
 impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, C, N> {
     /// Handles the messages that end in the control record with this plaintext.

@@ -2,10 +2,9 @@
 
 use core::marker::PhantomData;
 
-use hybrid_handshake::{Error as Handshake, Established, control, drbg::Drbg, suite::Suite};
+use hybrid_handshake::{Error as Handshake, control, suite::Suite};
 
-use super::Session;
-use crate::store::Settings;
+use super::{Session, control::Turn};
 
 pub(crate) struct Reauth<S>(PhantomData<S>);
 
@@ -29,16 +28,6 @@ impl<S: Suite, B, L: crate::Link, C, N> Session<'_, '_, S, B, L, C, N> {
     pub(super) const fn renew(&self) -> Result<(), Handshake> {
         Ok(())
     }
-}
-
-#[expect(dead_code, reason = "nobody reads them")]
-pub(super) struct Turn<'t, S: Suite, C> {
-    pub(super) clock: &'t mut C,
-    pub(super) suite: &'t S,
-    pub(super) settings: &'t Settings,
-    pub(super) drbg: &'t mut Drbg,
-    pub(super) key: &'t [u8],
-    pub(super) established: &'t mut Established<S>,
 }
 
 pub(super) const fn places(flight: &mut [u8]) -> (&[u8], &mut [u8]) {

@@ -6,8 +6,7 @@
 use core::mem;
 
 use hybrid_handshake::{
-    Error as Handshake, Established, control,
-    drbg::Drbg,
+    Error as Handshake, control,
     identity::BrokerKey,
     message::Capabilities,
     reauth::client::{self, AwaitOffer, AwaitSuccess},
@@ -15,14 +14,14 @@ use hybrid_handshake::{
     suite::{KemScheme, Suite},
 };
 
-use super::Session;
+use super::{Session, control::Turn};
 use crate::{
     Clock, Error, Link, Nv, Outcome, Phase,
     arena::OUT,
     clock::Deadline,
     handshake::FLIGHT_MS,
     node::{device_secret, key_len, own_credential},
-    store::{Kind, Settings},
+    store::Kind,
 };
 
 impl<S: Suite, B: KemScheme, L: Link, C: Clock, N: Nv> Session<'_, '_, S, B, L, C, N> {
@@ -112,17 +111,6 @@ enum Step<S: Suite> {
     Idle,
     Asked(AwaitOffer<S>),
     Answered(AwaitSuccess),
-}
-
-/// What a step is made with.
-pub(super) struct Turn<'t, S: Suite, C> {
-    pub(super) clock: &'t mut C,
-    pub(super) suite: &'t S,
-    pub(super) settings: &'t Settings,
-    pub(super) drbg: &'t mut Drbg,
-    /// The device key, if it has one.
-    pub(super) key: &'t [u8],
-    pub(super) established: &'t mut Established<S>,
 }
 
 impl<S: Suite> Reauth<S> {

@@ -89,11 +89,7 @@ impl Subscriptions {
         for filter in filters {
             let known = self.filters.remove(filter);
             router.extend(known.into_iter().flat_map(|qos| leave(filter, qos)));
-            let share = self.shares.remove(filter);
-            let left = known.is_some() || share.is_some();
-            if let Some((mut share, _)) = share {
-                share.leave().await;
-            }
+            let left = known.is_some() || self.leave_group(filter).await;
             codes.push(if left {
                 ReasonCode::Success
             } else {
@@ -128,14 +124,22 @@ impl Subscriptions {
         (self.filters, shares)
     }
 
+    /// Whether it was a member.
+    async fn leave_group(&mut self, filter: &str) -> bool {
+        let known = self.shares.remove(filter);
+        let member = known.is_some();
+        if let Some((mut share, _)) = known {
+            share.leave().await;
+        }
+        member
+    }
+
     async fn join(&mut self, broker: &Arc<Broker>, filter: &str, identifier: Option<u32>) -> u8 {
         let Some(parts) = topic::shared(filter) else {
             return ReasonCode::TopicFilterInvalid as u8;
         };
         // The old membership goes first: two would get two copies.
-        if let Some((mut old, _)) = self.shares.remove(filter) {
-            old.leave().await;
-        }
+        self.leave_group(filter).await;
         match Share::join(broker, parts, identifier, self.shared.clone()).await {
             Ok(share) => {
                 self.shares.insert(filter.to_owned(), (share, identifier));
